@@ -37,13 +37,16 @@ export interface Delivery extends Schema.Schema.Type<typeof delivery> {}
 /** The delivery of an event: its attempts, and the event itself if the service sends it. @since 0.1.0 @category schemas */
 export const Delivery: Schema.Schema<Delivery> = delivery
 
-/** A page of deliveries. `next` is the `from` of the next page. @since 0.1.0 @category models */
-export interface DeliveryPage extends Schema.Schema.Type<typeof page> {}
-const page = /* @__PURE__ */ Schema.suspend(() =>
+const deliveryPage = /* @__PURE__ */ Schema.suspend(() =>
   Schema.Struct({ deliveries: Schema.Array(Delivery), next: omittable(Schema.String) }).annotations({
     identifier: "DeliveryPage"
   })
 )
+
+/** A page of deliveries. `next` is the `from` of the next page. @since 0.1.0 @category models */
+export interface DeliveryPage extends Schema.Schema.Type<typeof deliveryPage> {}
+/** A page of deliveries. `next` is the `from` of the next page. @since 0.1.0 @category schemas */
+export const DeliveryPage: Schema.Schema<DeliveryPage> = deliveryPage
 
 /**
  * Returns failed deliveries of an event stream. `Deliveries.failed` returns all of them.
@@ -67,7 +70,7 @@ export const listDeliveries = /* @__PURE__ */ Operation.make("listDeliveries", (
     from: Schema.optional(Schema.String),
     take: Schema.optional(integer({ min: 1, max: 100 }))
   },
-  success: Schema.Union(page, Schema.Array(Delivery)),
+  success: Schema.Union(DeliveryPage, Schema.Array(Delivery)),
   items: "deliveries",
   paging: "checkpoint",
   scope: ["read:event_streams", "read:event_deliveries"],

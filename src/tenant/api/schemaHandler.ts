@@ -5,33 +5,69 @@ import * as Struct from "effect/Struct"
 import type * as Endpoint from "../../Endpoint.js"
 import { isUndescribed } from "../../internal/schema/schemaTree.js"
 import * as JsonSchema from "../docs/jsonSchema.js"
+import { isJsonObject, type Json, type JsonObject, referredName } from "../docs/jsonSchema.js"
 import { emptyResponse, eventsResponse, failure, jsonResponse, type PlainResponse } from "../server/response.js"
 import type { OperationHandler } from "./operationHandler.js"
 import { sample } from "./sample.js"
 
-/** A page is the last one if it names no `next`. */
-const withoutNext = (value: unknown): unknown => Predicate.isRecord(value) ? Struct.omit(value, "next") : value
-
-const makeResponse = ({ events, name, paging, success = events }: Endpoint.Any): PlainResponse => {
-  if (success === undefined || isUndescribed(success)) return emptyResponse(204)
-  const fits = Schema.is(success)
-  const converter = JsonSchema.make()
-  const schema = converter.convert(success, "response")
-  const value = sample(schema, converter.definitions)
-  const made = [...(paging === undefined ? [] : [withoutNext(value)]), value].find(fits)
-  if (made !== undefined) return events === undefined ? jsonResponse(200, made) : eventsResponse([made])
-  return fits(undefined)
-    ? emptyResponse(200)
-    : failure(501, `No response of ${name} could be made from its schema: set one with \`respond\``)
+/** The forms of a success, each made from its schema. Those of a list are mostly the bare list, and an object with totals. */
+const formsOf = (success: Schema.Schema.AnyNoContext): ReadonlyArray<Json> => {
+  const { convert, definitions } = JsonSchema.make()
+  const schema = convert(success, "response")
+  const name = referredName(schema)
+  const { anyOf, oneOf } = (name === undefined ? schema : definitions[name]) as JsonObject // sound: definitions are schemas
+  const alternatives = [anyOf, oneOf].flatMap((types) => Array.isArray(types) ? types.filter(isJsonObject) : [])
+  return [schema, ...alternatives].map((each) => sample(each, definitions)).filter(Predicate.isNotUndefined)
 }
 
-/** Makes the response once, when it is first needed. */
-export const schemaHandler = (endpoint: Endpoint.Any): OperationHandler<never> => {
-  let made: PlainResponse | undefined
+/** The part of an input that selects a page. */
+interface PageInput {
+  readonly page?: number
+  readonly per_page?: number
+  readonly from?: string
+  readonly take?: number
+  readonly include_totals?: boolean
+}
+
+/** The page of a form that an input asks for: its items, and the fields that describe it. A checkpoint is always behind the last item. */
+const pageOf = (form: Json, items: string, { from, page = 0, per_page = 50, take }: PageInput): unknown => {
+  const list = Predicate.isRecord(form) ? form[items] : form
+  if (!Array.isArray(list)) return form
+  const limit = take ?? per_page
+  const start = from === undefined ? page * limit : list.length
+  const shown: ReadonlyArray<unknown> = list.slice(start, start + limit)
+  if (!Predicate.isReadonlyRecord(form)) return shown
+  const described = { start, limit, length: shown.length, total: list.length, page, per_page: limit }
+  const known = Struct.pick(described, ...Struct.keys(described).filter((name) => name in form))
+  return { ...Struct.omit(form, "next"), ...known, [items]: shown }
+}
+
+/** Makes the response to an input. A list is short and has an end, whatever page is asked for. */
+const makeResponse = (
+  { events, items = "", name, paging, success = events }: Endpoint.Any
+): (input: PageInput) => PlainResponse => {
+  if (success === undefined || isUndescribed(success)) return () => emptyResponse(204)
+  const fits = Schema.is(success)
+  const forms = formsOf(success)
+  return (input) => {
+    const asksForObject = input.include_totals === true || input.from !== undefined || input.take !== undefined
+    const inOrder = asksForObject ? [...forms.filter(Predicate.isRecord), ...forms] : forms
+    const pages = paging === undefined ? [] : inOrder.map((form) => pageOf(form, items, input))
+    const made = [...pages, ...inOrder].find(fits)
+    if (made !== undefined) return events === undefined ? jsonResponse(200, made) : eventsResponse([made])
+    return fits(undefined)
+      ? emptyResponse(200)
+      : failure(501, `No response of ${name} could be made from its schema: set one with \`respond\``)
+  }
+}
+
+/** Makes the values of the response once, when it is first needed. */
+export const schemaHandler = (endpoint: Endpoint.Any): OperationHandler<PageInput> => {
+  let respond: ReturnType<typeof makeResponse> | undefined
   return {
     status: endpoint.events === undefined && (endpoint.success === undefined || isUndescribed(endpoint.success))
       ? 204
       : 200,
-    run: (_, state) => [made ??= makeResponse(endpoint), state]
+    run: ({ input }, state) => [(respond ??= makeResponse(endpoint))(input), state]
   }
 }

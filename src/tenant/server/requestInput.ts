@@ -41,12 +41,13 @@ export type BodyDeclaration = Pick<Endpoint.Any, "payload" | "body" | "multipart
 
 const noFields: Endpoint.Fields = {}
 
-/** Parses a body by its content type. Where the declaration is a whole body, none is `undefined`. */
+/** Parses a body by its content type. An empty body is `undefined`, whatever its content type. */
 export const parseBody = (
   { body, multipart, payload }: BodyDeclaration,
   contentType: string | undefined,
   content: RawBody["body"]
 ): Effect.Effect<Either.Either<unknown, FieldError>> => {
+  if (content.length === 0) return Effect.succeed(Either.right(undefined))
   const type = contentType?.replace(/;.*/, "").trim().toLowerCase()
   const unsupported = { path: "", message: `The content type ${contentType ?? "(none)"} is not supported` }
   if (multipart !== undefined) {
@@ -55,7 +56,6 @@ export const parseBody = (
       : Effect.succeed(Either.left(unsupported))
   }
   const text = bodyText(content)
-  if (body !== undefined && text === "") return Effect.succeed(Either.right(undefined))
   switch (type) {
     case "application/x-www-form-urlencoded":
       return Effect.succeed(decodeForm(body ?? structOf(payload ?? noFields), new URLSearchParams(text)))
@@ -73,23 +73,23 @@ const validate = (
 ): Either.Either<unknown, PlainResponse> =>
   Either.mapLeft(Either.flatMap(decoded, (value) => check(schema, value)), (error) => invalidField(part, error))
 
-/** Validates one part of a request against its declared fields. Ignores an undeclared part. */
+/** Validates one part of a request against its declared fields. Ignores an undeclared part. An empty body has no fields. */
 export const validatePart = (
   part: Part,
   fields: Endpoint.Fields | undefined,
-  decoded: Either.Either<unknown, FieldError>,
+  found: Either.Either<unknown, FieldError>,
   minProperties = 0
 ): Either.Either<object, PlainResponse> => {
   // `Schema.Struct({})` would let every field through.
   if (fields === undefined) return Either.right({})
+  const decoded = Either.map(found, (value) => value === undefined ? {} : value)
   const invalid = (message: string) => Either.left(invalidField(part, { path: "", message }))
   if (Either.isRight(decoded) && !Predicate.isRecord(decoded.right)) return invalid("Expected an object")
   return Either.flatMap(validate(part, structOf(fields), decoded), (value) => {
-    const found = Object(value)
-    const count = Object.keys(found).length
+    const count = Object.keys(Object(value)).length
     return count < minProperties
       ? invalid(`Too few properties (${count}), minimum ${minProperties}`)
-      : Either.right(found)
+      : Either.right(Object(value))
   })
 }
 

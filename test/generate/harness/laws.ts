@@ -149,11 +149,15 @@ const checkExchanges = (check: Check, inputs: ReadonlyArray<Input>, responses: R
 
 const failureBody = (status: number, more: object = {}) => ({ statusCode: status, error: "E", message: "m", ...more })
 
-/** Each status fails with its class if it is documented, else with `UnexpectedResponse`. */
+/**
+ * Each status fails with its class if it is documented, else with `UnexpectedResponse`. 400 and 429 always have their classes, and 404 if
+ * the path has a parameter, because documents often leave them out.
+ */
 const checkStatuses = (check: Check, input: unknown) =>
   Effect.gen(function*() {
     const { described, faults, operation, world: { tenant } } = check
-    const documented = [...described.failures, 429]
+    const { params } = operation.endpoint
+    const documented = [...described.failures, 400, 429, ...params === undefined ? [] : [404]]
     const expect = (status: number, body: object, tag: string) =>
       Effect.gen(function*() {
         const times = status === 401 ? 2 : 1 // a 401 is tried once more, with another token

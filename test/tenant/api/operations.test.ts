@@ -55,9 +55,16 @@ describe("an operation that the tenant is given", () => {
       )
     })))
 
-  it.effect("responds with a page that is the last one", () =>
+  it.effect("responds with the page that is asked for: the first has an item, and those after it are empty", () =>
     withTenant(Effect.gen(function*() {
-      assert.deepStrictEqual(yield* listUsers({}), { start: 1, limit: 1, total: 1, users: [user] })
+      assert.deepStrictEqual(yield* listUsers({}), { start: 0, limit: 50, total: 1, users: [user] })
+      assert.deepStrictEqual(yield* listUsers({ page: 0, per_page: 2 }), {
+        start: 0,
+        limit: 2,
+        total: 1,
+        users: [user]
+      })
+      assert.deepStrictEqual(yield* listUsers({ page: 3, per_page: 2 }), { start: 6, limit: 2, total: 1, users: [] })
       assert.deepStrictEqual([...yield* Stream.runCollect(Pagination.stream(listUsers, {}))], [user])
     })))
 
