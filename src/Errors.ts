@@ -167,7 +167,7 @@ export class RateLimited extends /* @__PURE__ */ statusError("RateLimited", 429)
 export interface Issue {
   /** The path of the field, for example `fields[0].name`. */
   readonly path: string
-  /** The expected value. Never the given one. */
+  /** What is wrong, for example `expected an integer of at least 1`. Never the given value. */
   readonly message: string
 }
 

@@ -123,6 +123,9 @@ const streamed = { often: cell("memory", 5, "stream"), peak: cell("memory", 6, "
 
 const journal = (concurrency: string) => cell("journal", 1, concurrency)
 
+/** How many events a run sends at the same time by default. */
+const [, inFlight = ""] = /concurrency = (\d+), dryRun/.exec(readFileSync("src/Redelivery.ts", "utf8")) ?? []
+
 const crash = /: crash\((\d+), (\d+)\)/.exec(readFileSync("test/support/crash.ts", "utf8")) ?? []
 
 /** The texts of the pages that have numbers of results. A text may be broken into lines, and cells may be wider. */
@@ -132,9 +135,10 @@ const quotes: Readonly<Record<string, ReadonlyArray<string>>> = {
     `\`fetch\` alone ${micros("small", 1, "fetch")} (\`npm run bench\`)`,
     `fifty callers' ${goodput("2/s", "ours").calls} calls against a limit of 2/s got no 429 and none failed; ` +
     `${goodput("2/s", "auth0").failed} of the SDK's failed (\`npm run bench:goodput\`)`,
-    `${grouped(crash[1] ?? "")} redeliveries, killed ${
+    `${grouped(crash[1] ?? "")} redeliveries with a journal, killed ${
       crash[2]
-    } times: no event was sent twice (\`npm run test:crash\`)`,
+    } times: no event was sent twice; up to ${inFlight} at ` +
+    `each kill stay \`unknown\` (\`npm run test:crash\`)`,
     `${faults.length} network faults × ${contractOperations.length} operations × 3 HTTP clients`,
     `${grouped(callers)} first calls at once make one token request (\`npm run bench:stampede\`)`,
     `${grouped(fleet("8 processes", "yes").calls)} calls got no 429 (\`npm run bench:fleet\`)`,
