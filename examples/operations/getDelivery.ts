@@ -6,11 +6,6 @@ export const program = getDelivery({
   event_id: "evt_9hBvKx3TzQ7mWc4RnLpYs2"
 }).pipe(
   Effect.tap((value) => Console.log(value)),
-  Effect.catchTags({
-    Unauthorized: (error) => Console.log(error.message),
-    InsufficientScope: (error) => Console.log("grant one of", error.required),
-    Forbidden: (error) => Console.log(error.message),
-    NotFound: (error) => Console.log(error.message),
-    RateLimited: (error) => Console.log("too many calls", error.retryAfter)
-  })
+  // Other failures remain in the type of the program.
+  Effect.catchTag("NotFound", ({ message }) => Console.log(message))
 )
