@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { effect3, effect4, type Line, lockedPackages } from "../../.ci/line.js"
 import { installLines, onlyForReaders } from "../../.ci/package/installLines.js"
 import { peers as effect4Peers, withPackages } from "../../.effect4/convert/page.js"
+import { sentences } from "../../.effect4/pages.js"
 import { guide, page, pages } from "../support/documentation.js"
 
 const { name: own, peerDependencies, version: ownVersion }: {
@@ -214,5 +215,12 @@ describe("packages that the command names", () => {
 describe("the lockfiles", () => {
   it("are there for both lines", () => {
     for (const { line } of editions) for (const lock of line.locks) assert.isTrue(existsSync(lock), lock)
+  })
+})
+
+describe("the sentences for Effect 4", () => {
+  it("replace sentences that a page has", () => {
+    const text = [...all, ".github/CHANGELOG.md"].map(page).join("\n")
+    for (const [before] of sentences) assert.include(text, before)
   })
 })
