@@ -1,15 +1,15 @@
 /** Sentences of the pages that hold for Effect 3, and what the package for Effect 4 says instead. */
 export const sentences: ReadonlyArray<readonly [before: string, after: string]> = [
   [
-    "It needs **Effect 3**. The tag `latest` of `effect` is Effect 4, so name the versions, in a project with `\"type\": \"module\"`. The\npackage is not on a registry yet: run `npm ci && npm pack` in a clone, and put the path of the tarball in place of its name.",
-    "It needs **Effect 4**, and a project with `\"type\": \"module\"`. The package is not on a registry yet: run `npm ci` and\n`npm run effect4 -- --pack` in a clone, and put the path of the tarball in place of its name."
+    "It needs **Effect 3** ([Effect 4](examples/guides/effect-4.md)), and a project with `\"type\": \"module\"`. `latest` of `effect` is Effect 4, so\nname the versions. The package",
+    "It needs **Effect 4**, and a project with `\"type\": \"module\"`. The package"
   ],
   ["With Effect 4, npm stops with `ERESOLVE`, or Node with `ERR_MODULE_NOT_FOUND … effect/dist/Either.js`.\n\n", ""],
   ["| runs on                    | Effect 3 only ", "| runs on                    | Effect 4 only "],
   ["any `HttpClient` of `@effect/platform`", "any `HttpClient` of Effect"],
   [
-    "The package needs **Effect 3**, Node 20 or later, and TypeScript 5.7 or later. `latest` of `effect` and of `@effect/platform-node` is\nEffect 4, so name the versions. Programs:",
-    "The package needs **Effect 4**, Node 22 or later, and TypeScript 5.7 or later. Programs:"
+    "The package needs **Effect 3**, Node 20 or later, and TypeScript 5.7 or later. `latest` of `effect` and of `@effect/platform-node` is\nEffect 4, so name the versions. It is",
+    "The package needs **Effect 4**, Node 22 or later, and TypeScript 5.7 or later. It is"
   ],
   ["Node 20 or later", "Node 22 or later"],
   ["Node 20, 22, 24", "Node 22, 24    "],
@@ -41,6 +41,12 @@ export const sentences: ReadonlyArray<readonly [before: string, after: string]> 
   ["`@effect/opentelemetry/Otlp`", "`effect/observability/Otlp`"],
   ["@effect/opentelemetry@0.64.1", "@effect/opentelemetry@4.1.0"],
   ["effect-identity-client 0.1.0", "effect-identity-client 2.0.0-next.0"],
+  [
+    "npm ci && npm pack --pack-destination ..   # in the clone: writes ../effect-identity-client-0.1.0.tgz",
+    "npm ci && npm run effect4 -- --pack && cp .effect4/out/effect-identity-client-2.0.0-next.0.tgz ..   # in the clone"
+  ],
   ["effect-identity-client-0.1.0.tgz", "effect-identity-client-2.0.0-next.0.tgz"],
+  // vitest 5 refuses the types of Node 20, with which the sources of both lines are checked.
+  ["@types/node@20.19.43", "@types/node@22.20.5"],
   ["PostgreSQL; later versions need Effect 4", "PostgreSQL                              "]
 ]

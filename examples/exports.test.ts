@@ -2,7 +2,7 @@
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Console, Duration, Effect, Either, Layer, Schema, Stream } from "effect"
+import { Console, Duration, Effect, Either, Layer, Option, Schema, Stream } from "effect"
 import { createUsersExport, Exports, getJob } from "effect-identity-client"
 import * as Testing from "effect-identity-client/Testing"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
@@ -19,7 +19,7 @@ const emails = Exports.run({ format: "json", fields: [{ name: "user_id" }, { nam
     onRight: () => Effect.void
   })),
   Stream.filterMap(Either.getRight),
-  Stream.filterMap(({ email }) => Either.getRight(Either.fromNullable(email, () => "none")))
+  Stream.filterMap(({ email }) => Option.fromNullable(email))
 )
 
 // All users into a file, with a report. Run it again with the same path to go on after a crash.

@@ -19,7 +19,7 @@ const lastNight: Deliveries.Filter = {
   to: "2026-01-16T06:00:00+01:00"
 }
 
-// Each failed event of last night, one call for each. Run it again with the same directory to resume it.
+// Each failed event of last night, one call for each. If it fails, run it again with the same directory to resume it.
 const redeliverEach = (directory: string) =>
   Effect.gen(function*() {
     const failed = Deliveries.failed(stream, lastNight).pipe(Stream.map(({ id }) => id))
@@ -28,12 +28,7 @@ const redeliverEach = (directory: string) =>
       Stream.tap(({ id, outcome }) => Console.log(`${id}: ${outcome}`)),
       Stream.runCount
     )
-  }).pipe(
-    Effect.catchTag("RunError", ({ message, reason }) =>
-      Console.error(
-        reason === "unavailable" ? `${message}; run it again to resume` : message
-      ).pipe(Effect.as(0)))
-  )
+  })
 
 // The same with one call, and what became of each delivery.
 const redeliverAtOnce = Redelivery.runFiltered({ stream, filter: lastNight }).pipe(
@@ -66,6 +61,19 @@ it.scopedLive("redelivers what failed last night, each event once", () =>
     const { requests } = yield* Tenant.Tenant
     const sent = (yield* requests).filter(({ operation }) => operation === "redeliverEvent")
     assert.lengthOf(sent, 2)
+  }).pipe(Effect.provide(TenantClient)))
+
+// A client that is refused ends the run. It is not a run that redelivered nothing.
+it.scopedLive("fails if the client is refused", () =>
+  Effect.gen(function*() {
+    const directory = yield* Effect.acquireRelease(
+      Effect.sync(() => mkdtempSync(join(tmpdir(), "redelivery-"))),
+      (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+    )
+    const { injectFault } = yield* Tenant.Tenant
+    yield* injectFault({ operation: "redeliverEvent", status: 401, times: 100 })
+    const error = yield* Effect.flip(redeliverEach(directory))
+    assert.deepInclude(error, { _tag: "RunError", reason: "refused" })
   }).pipe(Effect.provide(TenantClient)))
 
 // The demo's second event fails again.

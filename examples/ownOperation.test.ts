@@ -13,14 +13,14 @@ import {
 import * as Testing from "effect-identity-client/Testing"
 
 // The declaration: method, path, fields of the request, schema of the response, and documented failures.
-/** Returns an event stream. */
-export const getEventStream = Operation.make("getEventStream", {
+/** Returns a user. */
+export const getUser = Operation.make("getUser", {
   method: "GET",
-  path: "/event-streams/:id",
+  path: "/users/:id",
   params: { id: Schema.String },
-  query: { include_stats: Schema.optional(Schema.Boolean) },
-  success: Schema.Struct({ id: Schema.String, name: Schema.optionalWith(Schema.String, { exact: true }) }),
-  scope: "read:event_streams",
+  query: { fields: Schema.optional(Schema.String) },
+  success: Schema.Struct({ user_id: Schema.String, email: Schema.optionalWith(Schema.String, { exact: true }) }),
+  scope: "read:users",
   idempotent: true,
   error: [Errors.Unauthorized, Errors.InsufficientScope, Errors.Forbidden, Errors.NotFound, Errors.RateLimited]
 })
@@ -38,22 +38,22 @@ export const sendVerificationEmail = Operation.make("sendVerificationEmail", {
 })
 
 // A list with pages: `items` names the field that holds them, and `Pagination.stream` returns all of them.
-/** Returns a page of the tenant's actions. */
-export const listActions = Operation.make("listActions", {
+/** Returns a page of the tenant's roles. */
+export const listRoles = Operation.make("listRoles", {
   method: "GET",
-  path: "/actions/actions",
+  path: "/roles",
   query: { page: Schema.optional(Schema.Number), per_page: Schema.optional(Schema.Number) },
   success: Schema.Struct({
     total: Schema.Number,
-    actions: Schema.Array(Schema.Struct({ id: Schema.String, name: Schema.String }))
+    roles: Schema.Array(Schema.Struct({ id: Schema.String, name: Schema.String }))
   }),
-  items: "actions",
-  scope: "read:actions",
+  items: "roles",
+  scope: "read:roles",
   idempotent: true,
   error: [Errors.Unauthorized, Errors.InsufficientScope, Errors.Forbidden, Errors.RateLimited]
 })
 
-export const names = Pagination.stream(listActions, { per_page: 2 }).pipe(
+export const names = Pagination.stream(listRoles, { per_page: 2 }).pipe(
   Stream.map(({ name }) => name),
   Stream.runCollect
 )
@@ -120,13 +120,13 @@ const clientAbove = (...replies: ReadonlyArray<Testing.Reply>) =>
     Layer.provideMerge(Testing.layerHttp(...replies))
   )
 
-it.effect("returns an event stream", () =>
+it.effect("returns a user", () =>
   Effect.gen(function*() {
-    const stream = yield* getEventStream({ id: "est_1", include_stats: true })
+    const user = yield* getUser({ id: "auth0|1", fields: "user_id,email" })
     const [request] = yield* Testing.requests
-    assert.deepStrictEqual(stream, { id: "est_1", name: "orders" })
-    assert.strictEqual(request?.url, "https://tenant.example.com/api/v2/event-streams/est_1?include_stats=true")
-  }).pipe(Effect.provide(clientAbove(Testing.reply({ body: { id: "est_1", name: "orders" } })))))
+    assert.deepStrictEqual(user, { user_id: "auth0|1", email: "a@example.com" })
+    assert.strictEqual(request?.url, "https://tenant.example.com/api/v2/users/auth0%7C1?fields=user_id%2Cemail")
+  }).pipe(Effect.provide(clientAbove(Testing.reply({ body: { user_id: "auth0|1", email: "a@example.com" } })))))
 
 it.effect("sends the body once, also after a 502", () =>
   Effect.gen(function*() {
@@ -150,16 +150,16 @@ it.effect("is retried after a connection that was refused", () =>
   ))
 
 const pageOf = (...names: ReadonlyArray<string>) =>
-  Testing.reply({ body: { total: 3, actions: names.map((name) => ({ id: `id-${name}`, name })) } })
+  Testing.reply({ body: { total: 3, roles: names.map((name) => ({ id: `id-${name}`, name })) } })
 
 it.live("streams all pages", () =>
   Effect.gen(function*() {
-    assert.deepStrictEqual(Chunk.toReadonlyArray(yield* names), ["greet", "exchange", "audit"])
+    assert.deepStrictEqual(Chunk.toReadonlyArray(yield* names), ["admin", "editor", "reader"])
     assert.deepStrictEqual((yield* Testing.requests).map(({ url }) => url.split("?")[1]), [
       "per_page=2",
       "page=1&per_page=2"
     ])
-  }).pipe(Effect.provide(clientAbove(pageOf("greet", "exchange"), pageOf("audit")))))
+  }).pipe(Effect.provide(clientAbove(pageOf("admin", "editor"), pageOf("reader")))))
 
 it.effect("changes a user, with null to clear a field", () =>
   Effect.gen(function*() {

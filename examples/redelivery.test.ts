@@ -25,8 +25,7 @@ const redeliverAll = (ids: ReadonlyArray<string>, directory: string) =>
       progress,
       concurrency: 5, // events at the same time; default: 10
       repeat: ["failed"], // outcomes of earlier runs to retry; with "unknown", an event may be delivered twice
-      stopWhen: ({ outcomes }) =>
-        outcomes.failed >= 10 // takes no more ids after ten failures
+      stopAfter: 10 // takes no more ids after ten failures; default: 50
     }).pipe(
       Stream.filter(({ outcome }) =>
         outcome === "failed" || outcome === "unknown"

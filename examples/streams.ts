@@ -31,7 +31,7 @@ const readable = Pagination.streamEither(listActionVersions, { actionId: action.
 // All events, each once.
 const redelivered = Redelivery.run(stream.events.map(({ id }) => id), {
   stream: stream.id,
-  stopWhen: ({ outcomes }) => outcomes.failed >= 10
+  stopAfter: 10 // failures; default: 50
 }).pipe(
   Stream.runForEach(({ id, outcome }) => Console.log(`${id}: ${outcome}`))
 )

@@ -95,7 +95,7 @@ export const statusError = <const Tag extends string, const Status extends numbe
 /** 400: the request is invalid or names something unknown. The message says which. @since 0.1.0 @category errors */
 export class BadRequest extends /* @__PURE__ */ statusError("BadRequest", 400) {}
 
-/** 401: the token is refused, even a fresh one, or the client is not global. @since 0.1.0 @category errors */
+/** 401: the token is refused, even a fresh one. @since 0.1.0 @category errors */
 export class Unauthorized extends /* @__PURE__ */ statusError("Unauthorized", 401) {}
 
 /** 403: the token lacks a scope, and the response names it. Each scope in `required` would be enough. @since 0.1.0 @category errors */
@@ -167,7 +167,7 @@ export class RateLimited extends /* @__PURE__ */ statusError("RateLimited", 429)
 export interface Issue {
   /** The path of the field, for example `fields[0].name`. */
   readonly path: string
-  /** The expected value. Never the given one. */
+  /** What is wrong, for example `expected an integer of at least 1`. Never the given value. */
   readonly message: string
 }
 

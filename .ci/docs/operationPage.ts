@@ -173,27 +173,27 @@ const literal = (value: unknown, indent: string, before = ""): string => {
   return block("{", Object.entries(value).map(([name, field]) => `${name}: ${literal(field, inside)}`), "}")
 }
 
-/** Writes a program that calls the operation with its example and handles each of its failures. */
+/** The failures that a caller can do something about on the spot, the most specific first. */
+const specific = ["Conflict", "NotFound"]
+
+/** Writes a program that calls the operation with its example. It handles the one failure that is specific, if there is one; others remain. */
 export const example = (endpoint: Endpoint.Any): string => {
   const { name } = endpoint
   const value: unknown = (examples as Readonly<Record<string, unknown>>)[name]
   if (value === undefined) throw new Error(`${name} has no example`)
-  const handlers = failuresOf(endpoint).map((tag) =>
-    tag === "InsufficientScope"
-      ? `    ${tag}: (error) => Console.log("grant one of", error.required)`
-      : tag === "RateLimited"
-      ? `    ${tag}: (error) => Console.log("too many calls", error.retryAfter)`
-      : `    ${tag}: (error) => Console.log(error.message)`
-  )
+  const declared = failuresOf(endpoint)
+  const handled = specific.find((tag) => declared.includes(tag))
+  const handler = handled === undefined
+    ? ""
+    : `,\n  // Other failures remain in the type of the program.\n  Effect.catchTag("${handled}", ({ message }) => Console.log(message))`
   const before = `export const program = ${name}(`
   return `import { Console, Effect } from "effect"
 import { ${name} } from "${core}"
 
 ${before}${literal(value, "", before)}).pipe(
-  Effect.tap(${endpoint.success === undefined ? "() => Console.log(\"done\")" : "(value) => Console.log(value)"}),
-  Effect.catchTags({
-${handlers.join(",\n")}
-  })
+  Effect.tap(${
+    endpoint.success === undefined ? "() => Console.log(\"done\")" : "(value) => Console.log(value)"
+  })${handler}
 )
 `
 }

@@ -30,8 +30,12 @@ const kinds = (): ReadonlyArray<Kind> => [
     program: binary(`node${major}`, "bin/node"),
     args: [join("node_modules", "effect-identity-client", "dist", "cli", "bin.js")]
   })),
-  { name: "Bun", program: binary("bun", "bin/bun"), args: ["x", "--bun", "effect-identity-client"] },
-  { name: "Deno", program: binary("deno", "deno"), args: ["run", "-A", "npm:effect-identity-client"] }
+  { name: "Bun", program: binary("bun", "bin/bun"), args: ["x", "--bun", "--no-install", "effect-identity-client"] },
+  {
+    name: "Deno",
+    program: binary("deno", "deno"),
+    args: ["run", "-A", join("node_modules", "effect-identity-client", "dist", "cli", "bin.js")]
+  }
 ]
 
 type Variables = Readonly<Record<string, string | undefined>>

@@ -2,20 +2,21 @@
  * `npm run test:pack`: packs the package, checks it with publint and attw, installs it into empty projects, type-checks them with
  * old and new compilers, and runs them: first the core with its own peers only, then the command line on each runtime that
  * `npm run test:runtimes` installs, then everything. `--quick` leaves out some combinations of compiler and module resolution, `--built`
- * packs what `npm run build` made before. The README's commands for an empty folder are carried out as they stand there. `--effect4` does so
- * with what `npm run effect4` wrote.
+ * packs what `npm run build` made before. The README's commands for an empty folder are carried out as they stand there, and so is every line of
+ * every page that installs something; `--lines` does nothing else. `--effect4` does so with what `npm run effect4` wrote.
  */
 import assert from "node:assert/strict"
 import { execFile } from "node:child_process"
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { delimiter, dirname, join, posix } from "node:path"
+import { basename, delimiter, dirname, join, posix } from "node:path"
 import { fileURLToPath } from "node:url"
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
 import { install as installRuntimes } from "../../test/runtimes/packages.js"
 import { chosenLine, effect3, lockedPackages } from "../line.js"
 import { tryCommandLine } from "./commandLine.js"
+import { installLines } from "./installLines.js"
 
 const { corePeers, node, root } = chosenLine
 const temporary = mkdtempSync(join(tmpdir(), "effect-identity-client-pack-"))
@@ -40,13 +41,13 @@ const { exports, peerDependenciesMeta, version }: {
 
 const say = (text: string) => console.log(`${((performance.now() - started) / 1000).toFixed(1).padStart(6)} s  ${text}`)
 
-/** Runs a command without input for at most three minutes. Returns its output. */
+/** Runs a command without input for at most five minutes. Returns its output. */
 const run = (cwd: string, command: string, ...args: ReadonlyArray<string>) =>
   new Promise<string>((resolve, reject) => {
     const options = {
       cwd,
       env: { ...process.env, PATH: [dirname(node), process.env["PATH"]].join(delimiter) },
-      timeout: 180_000,
+      timeout: 300_000,
       maxBuffer: 64 * 1024 * 1024,
       shell: process.platform === "win32" // npm is a script on Windows
     }
@@ -173,23 +174,47 @@ const checkLinks = (paths: ReadonlyArray<string>) => {
 }
 
 /**
- * Carries out the commands that the README gives to somebody without a tenant, in an empty folder: only the package's name is
- * replaced by the path of the tarball. The last command must print what the README says.
+ * Carries out the commands that the README gives to somebody without a tenant, in an empty folder beside the tarball. The last command must
+ * print what the README says.
  */
 const followReadme = async (tarball: string) => {
   const section = readFileSync(join(root, "README.md"), "utf8").split("\n## The same without a tenant\n")[1] ?? ""
   const [, block = ""] = /^```sh\n([^]*?)^```$/m.exec(section) ?? []
   const [, shown] = /# prints: (.*)\n$/.exec(block) ?? []
   assert(shown, "the README does not say what its commands print")
-  const commands = block.replace(/(?<=^npm install )effect-identity-client(?= )/m, tarball)
-  assert(commands.includes(tarball), "the README's commands do not install the package")
+  assert(
+    block.includes(`../${basename(tarball)} `),
+    "the README's commands do not install the tarball beside their folder"
+  )
   const directory = join(temporary, "stranger")
   mkdirSync(directory)
   say("the commands of the README, in an empty folder:")
-  console.log(commands.trimEnd().replaceAll(/^/gm, "          $ "))
-  const output = await run(directory, "sh", "-e", "-c", commands)
+  console.log(block.trimEnd().replaceAll(/^/gm, "          $ "))
+  const output = await run(directory, "sh", "-e", "-c", block)
   assert.equal(output.trimEnd().split("\n").at(-1), shown)
   say(`they print "${shown}", as the README says`)
+}
+
+/** Carries out all lines of each page that install something, in an empty folder for each page, beside the tarball. */
+const followInstallLines = async (paths: ReadonlyArray<string>, tarball: string) => {
+  const isOther = (word: string) => word.endsWith(".tgz") && word !== `../${basename(tarball)}`
+  const follow = async (page: string) => {
+    const lines = installLines(readFileSync(join(root, page), "utf8"))
+      // Those of the other line of the package are carried out with that.
+      .flatMap(({ line, packages }) => packages.some(isOther) ? [] : [line])
+    if (lines.length === 0) return 0
+    const directory = join(temporary, page.replaceAll("/", "-"))
+    mkdirSync(directory)
+    writeFileSync(join(directory, "package.json"), JSON.stringify({ private: true, type: "module" }))
+    writeFileSync(join(directory, ".npmrc"), "strict-peer-deps=true\nprefer-offline=true\naudit=false\nfund=false\n")
+    await run(directory, "sh", "-e", "-c", [...new Set(lines), "npm ls"].join("\n"))
+    rmSync(directory, { recursive: true })
+    return lines.length
+  }
+  const counts = await Promise.all(paths.filter((path) => path.endsWith(".md")).map(follow))
+  const count = counts.reduce((sum, count) => sum + count)
+  assert(count > 5)
+  say(`${count} lines of the pages install what they name, without a conflict of peers`)
 }
 
 const build = () => {
@@ -215,6 +240,8 @@ const main = async () => {
     assert(paths.includes(path), `the package lacks ${path}`)
   }
   checkLinks(paths)
+  await followInstallLines(paths, tarball)
+  if (process.argv.includes("--lines")) return
 
   const { messages, pkg } = await publint({ pack: { tarball: new Uint8Array(readFileSync(tarball)).buffer } })
   assert.deepEqual(messages.map((message) => formatMessage(message, pkg)), [])

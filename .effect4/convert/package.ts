@@ -2,30 +2,11 @@
 import { spawnSync } from "node:child_process"
 import * as fs from "node:fs"
 import * as path from "node:path"
-import { effect4, lockedPackages } from "../../.ci/line.js"
+import { effect4 } from "../../.ci/line.js"
 import { sentences } from "../pages.js"
 import { write } from "./output.js"
-import { filesIn, here, out, root } from "./project.js"
-
-interface Manifest {
-  readonly version: string
-  readonly peerDependencies: Readonly<Record<string, string>>
-  readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional: boolean }>>
-  readonly devDependencies: Readonly<Record<string, string>>
-}
-
-const read = (file: string): Manifest => JSON.parse(fs.readFileSync(file, "utf8"))
-const main = read(path.join(root, "package.json"))
-const next = read(path.join(here, "package.json"))
-
-const isEffect = (name: string): boolean => name === "effect" || name.startsWith("@effect/")
-
-/** Packages of Effect 3 that are part of `effect` now. */
-const included = Object.keys(main.peerDependencies).filter((name) => isEffect(name) && !(name in next.devDependencies))
-
-const peers = Object.entries(main.peerDependencies).flatMap(([name, range]) =>
-  included.includes(name) ? [] : [[name, isEffect(name) ? next.devDependencies[name] ?? range : range] as const]
-)
+import { included, main, next, peers, withPackages } from "./page.js"
+import { filesIn, out, root } from "./project.js"
 
 /** The main line's, with other versions, and without what only a clone of the repository needs. */
 const manifest = () => {
@@ -50,29 +31,6 @@ const manifest = () => {
 /** The version of the package in a source, which the requests name. */
 export const withVersion = (text: string): string =>
   text.replace(`version = "${main.version}"`, `version = "${next.version}"`)
-
-const inEffect = included.join("|")
-
-/** Changes the versions and packages that a page tells readers to install, and its sentences on Effect 3. */
-const withPackages = (text: string): string => {
-  const edited = text
-    .replace(new RegExp(` (?:${inEffect})(?:@[\\d.]+)?(?=[ \\n][^|])`, "g"), "")
-    .replace(new RegExp(`^\\| \`(?:${inEffect})\`.*\\n`, "gm"), "")
-    .replace(/(?<=[ `])(@?[\w-]+(?:\/[\w-]+)?)@\d[\d.]*(?=[ \n`])/g, (word, name: string) => locked(name) ?? word)
-    .replace(/^(\| `(.+?)` *\| )`\^.*?`(?= *\|)/gm, (row, start: string, name: string) => {
-      const peer = peers.find(([peer]) => peer === name)
-      return peer === undefined ? row : `${start}\`${peer[1]}\``
-    })
-  return sentences.reduce((page, [before, after]) => page.replaceAll(before, after), edited)
-}
-
-const locked = (name: string): string | undefined => {
-  try {
-    return lockedPackages(effect4, name)[0]
-  } catch {
-    return undefined
-  }
-}
 
 /** Writes all but the sources. */
 export const writePackage = (): void => {

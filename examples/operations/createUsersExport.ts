@@ -7,12 +7,5 @@ export const program = createUsersExport({
   limit: 1000,
   fields: [{ name: "email" }, { name: "name", export_as: "Name" }]
 }).pipe(
-  Effect.tap((value) => Console.log(value)),
-  Effect.catchTags({
-    BadRequest: (error) => Console.log(error.message),
-    Unauthorized: (error) => Console.log(error.message),
-    InsufficientScope: (error) => Console.log("grant one of", error.required),
-    Forbidden: (error) => Console.log(error.message),
-    RateLimited: (error) => Console.log("too many calls", error.retryAfter)
-  })
+  Effect.tap((value) => Console.log(value))
 )

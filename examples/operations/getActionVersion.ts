@@ -6,12 +6,6 @@ export const program = getActionVersion({
   id: "c0a5e1f4-6d3b-4b7a-8f29-7be13d90a264"
 }).pipe(
   Effect.tap((value) => Console.log(value)),
-  Effect.catchTags({
-    BadRequest: (error) => Console.log(error.message),
-    Unauthorized: (error) => Console.log(error.message),
-    InsufficientScope: (error) => Console.log("grant one of", error.required),
-    Forbidden: (error) => Console.log(error.message),
-    NotFound: (error) => Console.log(error.message),
-    RateLimited: (error) => Console.log("too many calls", error.retryAfter)
-  })
+  // Other failures remain in the type of the program.
+  Effect.catchTag("NotFound", ({ message }) => Console.log(message))
 )

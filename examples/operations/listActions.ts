@@ -2,12 +2,5 @@ import { Console, Effect } from "effect"
 import { listActions } from "effect-identity-client"
 
 export const program = listActions({ triggerId: "post-login", page: 0, per_page: 10 }).pipe(
-  Effect.tap((value) => Console.log(value)),
-  Effect.catchTags({
-    BadRequest: (error) => Console.log(error.message),
-    Unauthorized: (error) => Console.log(error.message),
-    InsufficientScope: (error) => Console.log("grant one of", error.required),
-    Forbidden: (error) => Console.log(error.message),
-    RateLimited: (error) => Console.log("too many calls", error.retryAfter)
-  })
+  Effect.tap((value) => Console.log(value))
 )

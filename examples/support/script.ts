@@ -1,7 +1,7 @@
 /** Runs a script: parses its arguments, builds the client from environment variables, and prints failures in one line. */
 import { Runtime } from "@effect/platform"
 import { NodeRuntime } from "@effect/platform-node"
-import { Cause, ConfigError, Console, Data, Effect, Exit, Logger, LogLevel, Option, Predicate } from "effect"
+import { Cause, ConfigError, Console, Data, Effect, Exit, Logger, Option, Predicate } from "effect"
 import type { IdentityClient } from "effect-identity-client"
 import * as Node from "effect-identity-client/Node"
 import { parseArgs, type ParseArgsConfig } from "node:util"
@@ -29,6 +29,9 @@ const parse = <const Options extends NonNullable<ParseArgsConfig["options"]>>(
       () => new UsageError({ message: `usage: ${usage}` })
     )
   )
+
+/** Warnings, such as those of the rate limit, go to the standard error output: the standard output belongs to the script. */
+const LoggerLive = Logger.replace(Logger.defaultLogger, Logger.prettyLogger({ stderr: true }))
 
 /** Describes a failure by its name and message, without a stack. */
 const describe = (failure: unknown): string => {
@@ -61,10 +64,10 @@ export const run = <const Options extends NonNullable<ParseArgsConfig["options"]
         onSome: (failure) => Console.error(redOnStderr(describe(failure)))
       })
     ),
-    // Warnings of the library would clutter the output.
-    Logger.withMinimumLogLevel(LogLevel.Error),
+    Effect.provide(LoggerLive),
     NodeRuntime.runMain({
       disableErrorReporting: true,
+      disablePrettyLogger: true,
       teardown: (exit, onExit) =>
         Exit.isFailure(exit) && Cause.isInterruptedOnly(exit.cause)
           ? onExit(130)

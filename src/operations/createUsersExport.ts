@@ -29,7 +29,8 @@ export const UsersExportJob: Schema.Schema<UsersExportJob> = usersExportJob
  *
  * Every input is optional: `connection_id` selects a connection (default: all), `format` is `json` or `csv`, `limit` is the
  * maximum number of users, at least 1 (default: no limit), and `fields` selects profile fields (default: the service's
- * selection). Requires the scope `read:users` and a global client. Fails with `BadRequest` if the connection does not exist.
+ * selection). Requires the scope `read:users`. Fails with `BadRequest` if the connection does not exist, and with `Unauthorized` if the
+ * token is refused; a 401 `Client is not global` has been recorded, although Auth0's documents ask for the scope alone.
  *
  * Not idempotent: retried only after a 429 or if certainly not sent. The `fetch` of Deno and of Chromium may repeat it by itself.
  * @since 0.1.0 @category operations

@@ -55,7 +55,7 @@ const imported = async () => {
 }
 
 const started = async () => {
-  const names = ["ours", "auth0", "fetch"]
+  const names = ["ours", "auth0", "auth0Resource", "fetch"]
   await build({
     entryPoints: names.map((name) => join(import.meta.dirname, "start", `${name}.ts`)),
     outdir: directory,
@@ -73,7 +73,7 @@ const started = async () => {
     })
   })
   const outputs = results.map((rounds) => rounds.map(({ output }) => output))
-  const expected = [/^1$/, /^1$/, /^1$/, /^$/, /^\d+\.\d+\.\d+$/, /^# .*\n/]
+  const expected = [/^1$/, /^1$/, /^1$/, /^1$/, /^$/, /^\d+\.\d+\.\d+$/, /^# .*\n/]
   if (outputs.some((texts, index) => texts.some((text) => expected[index]?.test(text) !== true))) {
     throw new Error("unexpected output of a script")
   }
@@ -108,7 +108,8 @@ const measureAll = async () => {
     const unmeasured = { millis: NaN, megabytes: NaN }
     const [platformImport = unmeasured, ourImport = unmeasured, sdkImport = unmeasured] = await imported()
     const none = { millis: NaN, kilobytes: NaN }
-    const { node, scripts: [ours = none, sdk = none, bare = none], version, versions } = await started()
+    const { node, scripts: [ours = none, sdk = none, resource = none, bare = none], version, versions } =
+      await started()
     const [oneKb, allKb] = [overPlatform(published(one)), overPlatform(published(all))]
     const toSdk = ({ millis }: typeof none) => (millis / sdk.millis).toFixed(2)
     const shown = ({ megabytes, millis }: typeof unmeasured) => `${millis.toFixed(0)} ms, ${megabytes.toFixed(0)} MB`
@@ -120,6 +121,7 @@ const measureAll = async () => {
     } times as long
 bundled     a script of one call                 ${ours.millis.toFixed(0)} ms
             the same with the vendor's SDK       ${sdk.millis.toFixed(0)} ms: ${toSdk(ours)} of the SDK's
+            by the SDK's entry of its resource   ${resource.millis.toFixed(0)} ms: ${toSdk(resource)} of the SDK's
             with bare fetch                      ${bare.millis.toFixed(0)} ms: ${toSdk(bare)} of the SDK's
 command     bare Node, \`node -e 0\`               ${node.toFixed(0)} ms
             \`--version\`                          ${version.toFixed(0)} ms: ${
@@ -130,6 +132,7 @@ command     bare Node, \`node -e 0\`               ${node.toFixed(0)} ms
     } of the SDK's script
 size        the script of one call               ${ours.kilobytes.toFixed(1)} kB with all that is in it (min+gzip)
             the same with the vendor's SDK       ${sdk.kilobytes.toFixed(1)} kB
+            by the SDK's entry of its resource   ${resource.kilobytes.toFixed(1)} kB
             with bare fetch                      ${bare.kilobytes.toFixed(1)} kB
             one operation                        ${oneKb.toFixed(1)} kB without the platform's modules
             the whole library                    ${allKb.toFixed(1)} kB without the platform's modules (min+gzip)`
@@ -145,6 +148,7 @@ size        the script of one call               ${ours.kilobytes.toFixed(1)} kB
       commandVersionsRatio: rounded(versions / sdk.millis, 3),
       bundleWholeKb: rounded(ours.kilobytes, 1),
       bundleWholeKbSdk: rounded(sdk.kilobytes, 1),
+      bundleWholeKbSdkResource: rounded(resource.kilobytes, 1),
       bundleOneKb: rounded(oneKb, 1),
       bundleAllKb: rounded(allKb, 1)
     }))

@@ -194,7 +194,7 @@ describe("rollback", () => {
     Effect.gen(function*() {
       yield* deploying(true)
       const no = yield* run(["rollback", action.id, "2"], { reply: "" })
-      assert.deepStrictEqual([no.code, no.stdout.trimEnd().split("\n").at(-1)], [1, "Nothing was deployed."])
+      assert.deepStrictEqual([no.code, no.stderr.endsWith("Nothing was deployed.\n")], [1, true])
       const quit = yield* run(["rollback", action.id, "2"], { reply: "^C" })
       assert.deepStrictEqual([quit.code, quit.stderr.includes("Interrupted. Nothing was deployed.")], [130, true])
       assert.strictEqual(yield* deployments, 0)

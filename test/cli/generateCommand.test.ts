@@ -90,7 +90,7 @@ describe("a module that cannot be loaded", () => {
       assert.deepInclude(yield* Effect.flip(refused), { code: 1 })
       assert.deepStrictEqual(lines, [
         "\u001b[31mError: Cannot find package 'yaml'\nThe command needs packages that the library does not: npm install " +
-        "--save-dev @seriousme/openapi-schema-validator @dprint/formatter @dprint/typescript yaml\u001b[0m"
+        "--save-dev @seriousme/openapi-schema-validator@2.11.0 @dprint/formatter@0.6.0 @dprint/typescript@0.96.1 yaml@2.9.1\u001b[0m"
       ])
     }))
 

@@ -5,14 +5,12 @@ import { catalog } from "../../src/cli/catalog.js"
 import { guide } from "../support/documentation.js"
 import { plain, screenOf } from "./support/screens.js"
 
-const screens = [...guide("command-line").matchAll(/^```\n(\$ npx effect-identity-client[^]*?)^```$/gm)]
+const screens = [...guide("command-line").matchAll(/^```\n(\$ effect-identity-client[^]*?)^```$/gm)]
   .flatMap(([, screen = ""]) => screen)
 
 describe("the guide to the command line", () => {
   it("shows the help of each command, and what most of them print, in 80 columns", () => {
-    const commands = screens.map((screen) =>
-      screen.split("\n")[0]?.replace(/^\$ npx effect-identity-client ?/, "") ?? ""
-    )
+    const commands = screens.map((screen) => screen.split("\n")[0]?.replace(/^\$ effect-identity-client ?/, "") ?? "")
     assert.includeMembers(commands, ["--help", ...Object.keys(catalog).map((name) => `${name} --help`)])
     for (const name of Object.keys(catalog).filter((name) => name !== "generate")) {
       assert.isTrue(commands.some((line) => line.split(" ")[0] === name && !line.endsWith("--help")), name)

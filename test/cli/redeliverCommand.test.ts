@@ -53,8 +53,8 @@ const lines = (text: string) =>
 describe("the options of redeliver", () => {
   it.live("are those of its help, which the guide shows", () =>
     Effect.gen(function*() {
-      const [, help = ""] =
-        /^\$ npx effect-identity-client redeliver --help\n([^]*?)^```$/m.exec(guide("command-line")) ?? []
+      const [, help = ""] = /^\$ effect-identity-client redeliver --help\n([^]*?)^```$/m.exec(guide("command-line")) ??
+        []
       for (const option of ["--help", "-h"]) {
         const ran = yield* runAlone(["redeliver", option])
         assert.deepStrictEqual(ran, { code: 0, stdout: help, stderr: "" })

@@ -100,7 +100,7 @@ describe("the help of a command", () => {
   for (const name of ["versions", "deliveries", "delete"]) {
     it.live(`of ${name} is the one that the guide shows`, () =>
       Effect.gen(function*() {
-        const line = `$ npx effect-identity-client ${name} --help\n`
+        const line = `$ effect-identity-client ${name} --help\n`
         const [, screen = ""] = guide("command-line").split(line)
         assert.strictEqual((yield* runAlone([name, "--help"])).stdout, screen.split("```")[0])
       }))

@@ -223,7 +223,7 @@ describe("the scripts", () => {
       "deleteEventStream",
       [stream.id],
       { IDENTITY_CLIENT_SECRET: "wrong-secret" },
-      /^TokenError: .*401/
+      /^TokenError: .*401/m
     ],
     ["a missing variable", "deleteEventStream", [stream.id], { IDENTITY_BASE_URL: "" }, /IDENTITY_BASE_URL/],
     [
@@ -231,7 +231,7 @@ describe("the scripts", () => {
       "deleteEventStream",
       [stream.id],
       { IDENTITY_AUTH_URL: "http://127.0.0.1:1" },
-      /^TokenError: .*ECONNREFUSED/
+      /^TokenError: .*ECONNREFUSED/m
     ],
     ["a bad value", "exportUsers", ["--limit", "0"], {}, /^InvalidInput: limit: expected an integer of at least 1$/m],
     ["an unknown format", "exportUsers", ["--format", "xml"], {}, /^InvalidInput: format: expected csv or json$/m],
@@ -351,7 +351,37 @@ describe("exportUsers", () => {
     }).pipe(Effect.scoped, Effect.provide(TenantLive)), 30_000)
 })
 
+describe("warnings of the library", () => {
+  it.live("are on the standard error output of a script, in front of its failure: the runbook stands on them", () =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* script("deleteEventStream", [stream.id], {
+        IDENTITY_CLIENT_SECRET: "wrong-secret"
+      })
+      assert.deepStrictEqual([code, stdout], [1, ""])
+      assert.match(stderr, /WARN[^]*could not obtain a token[^]*\nTokenError: /)
+      assert.include(guide("runbook"), "`could not obtain a token…`")
+    }).pipe(Effect.provide(TenantLive)))
+})
+
 describe("redeliverEvents", () => {
+  it.live("ends with exit code 1 and a summary if an event may not have been redelivered", () =>
+    Effect.gen(function*() {
+      const path = yield* directory
+      const [first, second] = stream.events
+      writeFileSync(join(path, "ids"), `${first.id}\n${second.id}\nnonsense\n`)
+      const { injectFault } = yield* Tenant.Tenant
+      yield* injectFault({ operation: "redeliverEvent", status: 503 })
+      const { code, stderr, stdout } = yield* script("redeliverEvents", [
+        stream.id,
+        join(path, "ids"),
+        join(path, "journal")
+      ])
+      assert.strictEqual(code, 1)
+      assert.match(stdout, /^nonsense: invalid/m)
+      assert.match(stdout, /^evt_\w+: unknown, /m)
+      assert.match(stderr, /^NotAllRedelivered: 0 failed, 1 may have been accepted, 1 are not ids$/m)
+    }).pipe(Effect.scoped, Effect.provide(TenantLive)))
+
   it.live("prints what became of each event, and sends none twice", () =>
     Effect.gen(function*() {
       const path = yield* directory

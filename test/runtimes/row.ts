@@ -121,20 +121,26 @@ const runExample = async (kind: Kind, program: string, directory: string, stage:
     IDENTITY_BASE_URL: baseUrl,
     IDENTITY_AUTH_URL: origin,
     IDENTITY_CLIENT_ID: full.id,
-    IDENTITY_CLIENT_SECRET: Redacted.value(full.secret)
+    IDENTITY_CLIENT_SECRET: Redacted.value(full.secret),
+    WORKER_SECRET: "a-secret-of-the-worker"
   })
   const end = exitOf(child)
   try {
     const results: Array<string> = []
-    for (const id of [action.id, "unknown"]) {
-      const response = await fetch(`${url}/${id}`, { signal: AbortSignal.timeout(20_000) })
-      const { _tag, total } = (await response.json()) as { readonly _tag?: string; readonly total?: number } // sound: ours
-      results.push(`${response.status} ${_tag ?? total}`)
+    const requests = [[action.id, "a-secret-of-the-worker"], ["unknown", "a-secret-of-the-worker"], [
+      action.id,
+      "wrong"
+    ]] as const
+    for (const [id, secret] of requests) {
+      const headers = { authorization: `Bearer ${secret}` }
+      const response = await fetch(`${url}/${id}`, { headers, signal: AbortSignal.timeout(20_000) })
+      const { error, total } = (await response.json()) as { readonly error?: string; readonly total?: number } // sound: ours
+      results.push(`${response.status} ${error ?? total}`)
     }
-    const [known, unknown] = results
-    return known === `200 ${action.versions.length}` && unknown === "502 UnexpectedResponse"
+    const shown = results.join(", ")
+    return shown === `200 ${action.versions.length}, 502 failed, 401 unauthorized`
       ? { name: example }
-      : { name: example, error: results.join(", ") }
+      : { name: example, error: shown }
   } finally {
     child.kill()
     await end

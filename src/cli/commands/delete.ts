@@ -18,7 +18,7 @@ export const definition = define({
   run: ({ json, stream, yes }) =>
     Effect.gen(function*() {
       if (!(yield* confirm(`Delete event stream ${stream} with its undelivered events?`, yes))) {
-        yield* Console.log("Nothing was deleted.")
+        yield* Console.error("Nothing was deleted.")
         return yield* new Exited({ code: 1 })
       }
       yield* Effect.provide(deleteEventStream({ id: stream }), Client.layer)

@@ -8,7 +8,9 @@ import { Exited } from "../shared/exit.js"
 import { json } from "../shared/parameters.js"
 import { complain } from "../shared/text.js"
 
-const packages = "@seriousme/openapi-schema-validator @dprint/formatter @dprint/typescript yaml"
+/** The versions that this one is tested with: `latest` of some packages may need another. */
+const packages =
+  "@seriousme/openapi-schema-validator@2.11.0 @dprint/formatter@0.6.0 @dprint/typescript@0.96.1 yaml@2.9.1"
 
 const isMissing = (error: unknown): error is Error =>
   error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND"

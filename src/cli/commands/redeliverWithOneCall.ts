@@ -139,7 +139,7 @@ export const redeliverWithOneCall = (
       }
       yield* Console.error(shown(matched, errorOutput))
       if (!(yield* confirm(`Redeliver ${counted(count, "failed event")}?`, yes))) {
-        yield* Console.log("Nothing was sent.")
+        yield* Console.error("Nothing was sent.")
         return yield* new Exited({ code: 1 })
       }
       const begin = yield* Clock.currentTimeNanos // goes on evenly, also if the time of day is set

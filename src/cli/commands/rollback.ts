@@ -65,14 +65,17 @@ export const definition = define({
         Effect.catchTag("VersionNotFound", () =>
           Effect.zipRight(complain(`This action has no version ${number}.`), new Exited({ code: 3 })))
       )
-      const texts = {
-        live: `Version ${number} is live, as ${title(version)}.`,
-        unchanged: `Version ${number} is live already.`,
-        declined: "Nothing was deployed."
-      }
-      yield* Console.log(json ? jsonLine({ outcome, version }) : texts[outcome])
       if (outcome === "declined") {
+        if (json) {
+          yield* Console.log(jsonLine({ outcome, version }))
+        }
+        yield* Console.error(onInterrupt.before())
         return yield* new Exited({ code: 1 })
       }
+      const texts = {
+        live: `Version ${number} is live, as ${title(version)}.`,
+        unchanged: `Version ${number} is live already.`
+      }
+      yield* Console.log(json ? jsonLine({ outcome, version }) : texts[outcome])
     }).pipe(Effect.provide(Node.layer))
 })

@@ -145,7 +145,7 @@ const response = (status: number, description: string, content: Json | undefined
 /** The meanings of failures by status, where an operation has none of its own. */
 const meanings: Readonly<Record<number, string>> = {
   400: "A field of the request is not valid: `message` names it.",
-  401: "There is no token, or it is expired, revoked or not of this tenant; or only global clients may call this.",
+  401: "There is no token, or it is expired, revoked or not of this tenant.",
   403: "The token has none of the scopes that the operation needs: `message` names them.",
   404: "There is no such thing.",
   409: "The state does not allow this.",
@@ -191,7 +191,9 @@ const describe = (
 ): string =>
   [
     details,
-    `${needs(scopesOf(endpoint))}${global === true ? " and a global client" : ""}.`,
+    `${needs(scopesOf(endpoint))}${
+      global === true ? ". This tenant refuses a client that is not global with 401" : ""
+    }.`,
     endpoint.idempotent
       ? "Idempotent: repeating the call is harmless."
       : `Not idempotent. ${again}`,

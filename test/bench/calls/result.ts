@@ -15,14 +15,19 @@ export interface Row extends Scenario {
   readonly client: string
   readonly cpuUs: Spread
   readonly perSecond: Spread
-  /** The cost of a call as a multiple of the cost of a client's. */
+  /** The cost of a call as a multiple of the cost of a client's: of the medians. */
   readonly ratioUndici?: number
   readonly ratioSdk?: number
+  /** The same in each round, whose clients run side by side: the least and the most. */
+  readonly roundsUndici?: Spread
+  readonly roundsSdk?: Spread
 }
 
 /** The figures of a run. `test/bench/results/calls.json` keeps those of the last full one. */
 export interface Figures {
   readonly rounds: number
+  /** The version of Node; of older figures 20. */
+  readonly node?: string
   readonly rows: ReadonlyArray<Row>
 }
 
@@ -52,11 +57,28 @@ const ratio = (results: ReadonlyArray<Result>, result: Result, peer: string): nu
   return other === undefined ? undefined : Number((cpu(result).median / cpu(other).median).toFixed(3))
 }
 
+/** The costs of a client's call as multiples of another client's, round by round. */
+const ratios = (results: ReadonlyArray<Result>, result: Result, peer: string): Spread | undefined => {
+  const other = results.find(({ client, concurrency, payload }) =>
+    client === peer && concurrency === result.concurrency && payload === result.payload
+  )
+  if (other === undefined) return undefined
+  const of = ({ calls, cpuMicros }: Report) => cpuMicros / calls
+  const { least, median, most } = spread(result.reports.flatMap((report, nth) => {
+    const peerReport = other.reports[nth]
+    return peerReport === undefined ? [] : [of(report) / of(peerReport)]
+  }))
+  const rounded = (value: number) => Number(value.toFixed(3))
+  return { median: rounded(median), least: rounded(least), most: rounded(most) }
+}
+
 /** Returns the figures of the measurements. */
 export const figuresOf = (results: ReadonlyArray<Result>): Figures => ({
   rounds: Math.max(...results.map(({ reports }) => reports.length)),
+  node: process.versions.node,
   rows: results.map((result) => {
     const [ratioUndici, ratioSdk] = [ratio(results, result, "undici"), ratio(results, result, "auth0")]
+    const [roundsUndici, roundsSdk] = [ratios(results, result, "undici"), ratios(results, result, "auth0")]
     return {
       payload: result.payload,
       concurrency: result.concurrency,
@@ -64,7 +86,9 @@ export const figuresOf = (results: ReadonlyArray<Result>): Figures => ({
       cpuUs: rounded(cpu(result)),
       perSecond: rounded(perSecond(result)),
       ...(ratioUndici === undefined ? {} : { ratioUndici }),
-      ...(ratioSdk === undefined ? {} : { ratioSdk })
+      ...(ratioSdk === undefined ? {} : { ratioSdk }),
+      ...(roundsUndici === undefined ? {} : { roundsUndici }),
+      ...(roundsSdk === undefined ? {} : { roundsSdk })
     }
   })
 })

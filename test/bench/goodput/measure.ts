@@ -66,7 +66,7 @@ export interface Options {
 /** The results of the rows, in their order. */
 export const measure = (rows: ReadonlyArray<Row>, { isLoaded, limitMs, line, retryAfter, staggerMs }: Options) =>
   Effect.gen(function*() {
-    const start = yield* bundle<Program>(import.meta.dirname, ["ours", "auth0", "tenants", "clock", "load"])
+    const start = yield* bundle<Program>(import.meta.dirname, ["ours", "auth0", "auth0-10", "tenants", "clock", "load"])
     const startClient = line === effect3
       ? start
       : yield* bundle<Program>(join(line.root, "test/bench/goodput"), ["ours", "effect", "clock"])

@@ -55,7 +55,7 @@ const windows = ({ arrivedInTenSeconds, inTenSeconds, scenario }: Result): Reado
     ? []
     : [`${scenario.name}: at most ${inTenSeconds} calls started within 10 s, and ${arrivedInTenSeconds} arrived`]
 
-const widths = [21, 6, 6, 7, 9, 6, 9, 7, 8, 8]
+const widths = [21, 9, 6, 7, 9, 6, 9, 7, 8, 8]
 
 const line = (cells: ReadonlyArray<string>): string =>
   cells.map((cell, index) => index < 2 ? cell.padEnd(widths[index] ?? 0) : cell.padStart(widths[index] ?? 0)).join("")

@@ -26,7 +26,8 @@ export interface Scenario {
   readonly ceiling?: Limit
 }
 
-export const clientNames = ["ours", "auth0"] as const
+/** `auth0-10` is the SDK with ten retries. */
+export const clientNames = ["ours", "auth0", "auth0-10"] as const
 
 /** On Effect 4: ours, and Effect's own limiter. */
 export const clientNamesOfEffect4 = ["ours", "effect"] as const

@@ -33,7 +33,7 @@ export const screenOf = (line: string): Effect.Effect<string, unknown> =>
       join(folder, "ids.txt"),
       [first.id, second.id, queued.id, "nonsense", first.id].join("\n")
     )
-    const args = line.replace(/^\$ npx effect-identity-client ?/, "").split(" ").filter((arg) => arg !== "")
+    const args = line.replace(/^\$ effect-identity-client ?/, "").split(" ").filter((arg) => arg !== "")
     const isServer = args[0] === "tenant" && args[1] !== "--help"
     let screen = `${line}\n`
     yield* run([...args.map(inFolder), ...(isServer ? ["--port", "0"] : [])], {
