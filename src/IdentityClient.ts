@@ -23,6 +23,7 @@ import * as RetryPolicy from "./internal/call/retryPolicy.js"
 import { type CallSettings, currentSettings } from "./internal/call/settings.js"
 import * as BaseUrl from "./internal/http/baseUrl.js"
 import * as Exchange from "./internal/http/exchange.js"
+import * as ExtraFields from "./internal/http/extraFields.js"
 import type * as EventStream from "./internal/http/media/eventStream.js"
 import type { RawResponse } from "./internal/http/rawExchange.js"
 import * as Request from "./internal/http/requestEncoder.js"
@@ -207,6 +208,25 @@ export const withHeaders: {
  */
 export const withFormBody = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   changeSettings(self, () => ({ contentType: "application/x-www-form-urlencoded" }))
+
+export type { ExtraFields, Json } from "./internal/http/extraFields.js"
+
+/**
+ * Sends fields that the operations of the calls in an effect do not declare, because the service is ahead of its documents. Fields of
+ * the body are merged with those of the input at any depth; where both set a field, or one is a list, this value is sent. They are typed as JSON and otherwise
+ * unchecked, up to 64 KiB in all. Strings in them are hidden in errors, as those of the input are. `InvalidInput` names `withFields` if they are no JSON,
+ * too long, or of a body where the call has none that is an object.
+ * @since 0.1.0 @category combinators
+ * @example `update.pipe(IdentityClient.withFields({ body: { destination: { configuration: { token } } } }))`
+ */
+export const withFields: {
+  (fields: ExtraFields.ExtraFields): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  <A, E, R>(self: Effect.Effect<A, E, R>, fields: ExtraFields.ExtraFields): Effect.Effect<A, E, R>
+} = /* @__PURE__ */ dual(
+  2,
+  <A, E, R>(self: Effect.Effect<A, E, R>, fields: ExtraFields.ExtraFields) =>
+    changeSettings(self, (settings) => ({ fields: ExtraFields.append(settings.fields, fields) }))
+)
 
 /** The status and the headers of a response. @since 0.1.0 @category models */
 export interface ResponseInfo {

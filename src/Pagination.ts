@@ -101,9 +101,9 @@ export const streamEither = <Input extends Paging, Success, Failure, Items exten
   const { decodeItem, endpoint } = withoutItemChecks(operation.endpoint)
   const { items, name } = operation.endpoint
   return Stream.unwrap(withFiber((fiber) => {
-    const { headers } = settingOf(fiber, currentSettings)
+    const { fields: extra, headers } = settingOf(fiber, currentSettings)
     const fields = input as Readonly<Record<string, unknown>> // sound: inputs are structs
-    const { code } = makeRedactor(unknownToken, () => Request.strings({ fields, headers }))
+    const { code } = makeRedactor(unknownToken, () => Request.strings({ extra, fields, headers }))
     const decode = (item: unknown, index: number, page: number) =>
       Either.mapLeft(decodeItem(item), (issue) => {
         const path = code(`${items ?? ""}[${index}]${issue.path === "" ? "" : `.${issue.path}`}`)

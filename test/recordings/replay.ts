@@ -30,20 +30,11 @@ export interface Replayed {
   readonly undescribed: ReadonlyArray<string>
 }
 
-/** `IdentityClient.withFields`, which sends what an operation does not describe. */
-const withFields: (<A, E, R>(call: Effect.Effect<A, E, R>, fields: Extra) => Effect.Effect<A, E, R>) | undefined =
-  Reflect.get(
-    IdentityClient,
-    "withFields"
-  )
-
 const isEmpty = (value: object): boolean => Object.keys(value).length === 0
 
 const send = (endpoint: AnyEndpoint, fields: unknown, extra: Extra) => {
   const call = Effect.flatMap(IdentityClient.IdentityClient, (client) => client.execute(endpoint, fields))
-  const complete = withFields === undefined || (isEmpty(extra.body) && isEmpty(extra.query))
-    ? call
-    : withFields(call, extra)
+  const complete = isEmpty(extra.body) && isEmpty(extra.query) ? call : IdentityClient.withFields(call, extra)
   return Retry.withoutRetries(complete)
 }
 

@@ -2,12 +2,15 @@
 import * as Headers from "@effect/platform/Headers"
 import * as Duration from "effect/Duration"
 import type { ContentType } from "../../Endpoint.js"
+import type { ExtraFields } from "../http/extraFields.js"
 import type { RawResponse } from "../http/rawExchange.js"
 import { makeSetting } from "../runtime/fiber.js"
 
 export interface CallSettings {
   readonly contentType: ContentType
   readonly headers: Headers.Headers
+  /** Fields that operations do not declare. */
+  readonly fields?: ExtraFields
   /** The time limit of each attempt. */
   readonly timeout: Duration.Duration
   /** Called with each response as it arrives. */

@@ -10,6 +10,7 @@ import { InvalidInput, type Issue } from "../../Errors.js"
 import { memoizeByEndpoint } from "../runtime/memoize.js"
 import { issuesOf } from "../schema/parseIssues.js"
 import * as Validator from "../schema/validator.js"
+import * as ExtraFields from "./extraFields.js"
 import * as Json from "./media/json.js"
 import * as Multipart from "./media/multipart.js"
 import * as UrlEncoding from "./media/urlEncoding.js"
@@ -22,6 +23,7 @@ type InputFields = Readonly<Record<string, unknown>>
 interface RequestSettings {
   readonly contentType: ContentType
   readonly headers: Headers.Headers
+  readonly fields?: ExtraFields.ExtraFields
 }
 
 /** The version in `User-Agent`. A test compares it with package.json. */
@@ -115,6 +117,8 @@ export interface EncodedRequest {
   /** `true` if the response is going to be server-sent events. */
   readonly events: boolean
   readonly fields: InputFields
+  /** The fields that the operation does not declare. */
+  readonly extra: ExtraFields.ExtraFields | undefined
 }
 
 type Encode = (endpoint: Any, input: unknown, settings: RequestSettings) => Either.Either<EncodedRequest, InvalidInput>
@@ -139,13 +143,17 @@ const isShallow = (value: unknown, levels: number): boolean =>
 /** Throws if the stack does not suffice, or JSON cannot express a value. */
 const encode: Encode = (endpoint, input, settings) => {
   const { method, minProperties = 0, name } = endpoint
+  const { fields: extra } = settings
   const plan = planOf(endpoint)
   const { payload } = plan
   const invalid = (issues: ReadonlyArray<Issue>) => new InvalidInput({ operation: name, issues })
   const checked = plan.isValid(input) ? Either.right(Validator.copy(input)) : plan.explain(input)
   if (Either.isLeft(checked)) return Either.left(invalid(issuesOf(checked.left)))
   const fields = checked.right as InputFields // sound: inputs are structs
-  if (minProperties > 0 && payload !== undefined && countSet(fields, payload) < minProperties) {
+  const extraIssue = extra && ExtraFields.issueIn(extra)
+  if (extraIssue !== undefined) return Either.left(invalid([extraIssue]))
+  const extraCount = Object.keys(extra?.body ?? {}).length
+  if (minProperties > 0 && payload !== undefined && countSet(fields, payload) + extraCount < minProperties) {
     return Either.left(invalid([{ path: payload.join(", "), message: `at least ${minProperties} must be set` }]))
   }
   const parameters = plan.headers && headersOf(fields, plan.headers)
@@ -153,9 +161,14 @@ const encode: Encode = (endpoint, input, settings) => {
   if (refused !== undefined) return Either.left(invalid([refused]))
   const path = encodePath(plan.segments, fields)
   if (Either.isLeft(path)) return Either.left(invalid([path.left]))
-  const query = plan.query ? UrlEncoding.encodeQuery(pick(fields, plan.query)) : noQuery
+  const query = plan.query || extra?.query
+    ? UrlEncoding.encodeQuery(ExtraFields.merge(pick(fields, plan.query ?? []), extra?.query))
+    : noQuery
   if (Either.isLeft(query)) return Either.left(invalid([query.left]))
-  const content = encodeContent(plan, fields, settings.contentType)
+  if (method === "GET" && extra?.body !== undefined) {
+    return Either.left(invalid([{ path: "withFields.body", message: "a GET has no body" }]))
+  }
+  const content = encodeContent(plan, fields, settings.contentType, extra?.body)
   if (Either.isLeft(content)) return Either.left(invalid([content.left]))
   const target = query.right === "" ? path.right : `${path.right}?${query.right}`
   return Either.right({
@@ -164,7 +177,8 @@ const encode: Encode = (endpoint, input, settings) => {
     content: content.right,
     headers: parameters ? Headers.merge(settings.headers, parameters) : settings.headers,
     events: endpoint.events !== undefined,
-    fields
+    fields,
+    extra
   })
 }
 
@@ -197,13 +211,18 @@ const noContent = Either.right(undefined)
 const encodeContent = (
   { hasWholeBody, multipart, payload }: Plan,
   fields: InputFields,
-  contentType: ContentType
+  contentType: ContentType,
+  extra: ExtraFields.ExtraFields["body"]
 ): Either.Either<Content | undefined, Issue> => {
-  if (multipart !== undefined) return Multipart.encode(pick(fields, multipart))
-  if (payload === undefined && !(hasWholeBody && fields["body"] !== undefined)) return noContent
+  if (multipart !== undefined) return Multipart.encode(ExtraFields.merge(pick(fields, multipart), extra))
+  const { body = extra && {} } = fields
+  if (payload === undefined && !(hasWholeBody && body !== undefined) && extra === undefined) return noContent
+  if (extra !== undefined && payload === undefined && !Predicate.isReadonlyRecord(body)) {
+    return Either.left({ path: "withFields.body", message: "only a body that is an object can have other fields" })
+  }
   const text = payload === undefined
-    ? encodeBody(fields["body"], contentType)
-    : encodeFields(pick(fields, payload), contentType)
+    ? encodeBody(Predicate.isReadonlyRecord(body) ? ExtraFields.merge(body, extra) : body, contentType)
+    : encodeFields(ExtraFields.merge(pick(fields, payload), extra), contentType)
   return Either.map(text, (text) => ({ contentType, body: () => text }))
 }
 
@@ -250,8 +269,10 @@ export const withAuthorization = (
 const isBinary = (value: object): boolean => ArrayBuffer.isView(value) || Stream.StreamTypeId in value
 
 /** Collects what printed messages must not repeat: the strings of a call's input, at any depth, and its longer headers. */
-export const strings = ({ fields, headers }: Pick<EncodedRequest, "fields" | "headers">): ReadonlyArray<string> => {
-  const found = new Set<unknown>([fields]) // it grows while it is visited; a cycle ends here
+export const strings = (
+  { extra, fields, headers }: Pick<EncodedRequest, "fields" | "headers"> & Partial<Pick<EncodedRequest, "extra">>
+): ReadonlyArray<string> => {
+  const found = new Set<unknown>([fields, extra]) // it grows while it is visited; a cycle ends here
   for (const each of found) {
     const inner = typeof each === "object" && each !== null && !isBinary(each) ? Object.values(each) : []
     inner.forEach((value) => found.add(value))
