@@ -25,9 +25,9 @@ const digest = (text: string) =>
 /** Whether a request has the header `Authorization: Bearer WORKER_SECRET`. */
 const isKnown = (request: Request) =>
   Effect.gen(function*() {
-    const secret = yield* Config.nonEmptyString("WORKER_SECRET").pipe(Config.redacted)
+    const secret = yield* Config.redacted("WORKER_SECRET")
     const given = yield* digest(request.headers.get("authorization") ?? "")
-    return given === (yield* digest(`Bearer ${Redacted.value(secret)}`))
+    return Redacted.value(secret) !== "" && given === (yield* digest(`Bearer ${Redacted.value(secret)}`))
   })
 
 /** Responds with some fields only: a version also has the code of the action. */
@@ -41,14 +41,14 @@ const versions = (actionId: string) =>
 
 export default {
   fetch: (request: Request, env: Readonly<Record<string, string>>): Promise<Response> =>
-    Effect.if(isKnown(request), {
-      onTrue: () => versions(new URL(request.url).pathname.slice(1)),
-      onFalse: () => Effect.succeed(Response.json({ error: "unauthorized" }, { status: 401 }))
-    }).pipe(
-      // The log has the message, which may name what a caller should not know.
-      Effect.tapError((error) => Effect.logError(String(error))),
-      Effect.catchAll(() => Effect.succeed(Response.json({ error: "failed" }, { status: 502 }))),
-      Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(env)))),
-      Effect.runPromise
-    )
+    Effect.flatMap(isKnown(request), (known) =>
+      known
+        ? versions(new URL(request.url).pathname.slice(1))
+        : Effect.succeed(Response.json({ error: "unauthorized" }, { status: 401 }))).pipe(
+        // The log has the message, which may name what a caller should not know.
+        Effect.tapError((error) => Effect.logError(String(error))),
+        Effect.catchAll(() => Effect.succeed(Response.json({ error: "failed" }, { status: 502 }))),
+        Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(env)))),
+        Effect.runPromise
+      )
 }

@@ -7,7 +7,7 @@ import type { Operation, responses } from "./model/operation.js"
 import type { Note, SpecError } from "./model/specError.js"
 import { Components } from "./print/components.js"
 import { type File, FilePrinter, isLocal } from "./print/files.js"
-import { attempt } from "./read/attempt.js"
+import { attempt, attemptEffect } from "./read/attempt.js"
 import { type Faults, isHarmless } from "./read/document.js"
 import { isObject, type JsonObject } from "./read/json.js"
 import { type Read, readOperations } from "./read/operations.js"
@@ -86,4 +86,4 @@ export const generate = (
   document: JsonObject,
   options: Options = {},
   faults: Faults = new Map()
-): Effect.Effect<Generated, SpecError> => attempt(() => print(document, options, faults))
+): Effect.Effect<Generated, SpecError> => attemptEffect(() => print(document, options, faults))

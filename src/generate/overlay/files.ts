@@ -4,7 +4,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import { auth0 } from "../errata/auth0.js"
 import { type Note, SpecError } from "../model/specError.js"
-import { attempt } from "../read/attempt.js"
+import { attemptEffect } from "../read/attempt.js"
 import { parse } from "../read/parse.js"
 import { applyOverlay, isOverlay } from "./overlay.js"
 import { applyPatch } from "./patch.js"
@@ -12,15 +12,21 @@ import { applyPatch } from "./patch.js"
 /** The overlays that come with the package, by the names that stand for a file. */
 const shipped: ReadonlyMap<string, unknown> = new Map([["auth0", auth0]])
 
-const apply = (document: unknown, overlay: unknown, note: (note: Note) => void) =>
+const apply = (
+  document: unknown,
+  overlay: unknown,
+  note: (note: Note) => void
+): Effect.Effect<unknown, SpecError> =>
   Array.isArray(overlay)
-    ? attempt(() => applyPatch(document, overlay))
+    ? attemptEffect(() => applyPatch(document, overlay))
     : isOverlay(overlay)
-    ? attempt(() => applyOverlay(document, overlay, note))
-    : new SpecError({
-      pointer: "#",
-      message: "it is neither an OpenAPI Overlay (overlay: 1.0.0) nor a JSON Patch (a list)"
-    })
+    ? attemptEffect(() => applyOverlay(document, overlay, note))
+    : Effect.fail(
+      new SpecError({
+        pointer: "#",
+        message: "it is neither an OpenAPI Overlay (overlay: 1.0.0) nor a JSON Patch (a list)"
+      })
+    )
 
 /** Applies overlays in the order of their files. Returns the new document, and notes on what matched nothing. */
 export const applyFiles = (document: unknown, files: ReadonlyArray<string>): Effect.Effect<

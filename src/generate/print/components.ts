@@ -44,7 +44,8 @@ const isTrivial = (shape: Shape, direction: Direction): boolean => {
 
 /** The names of the types of schemas. Of several that would get the same, the one with that very name keeps it; others get numbers. */
 const typeNamesOf = (components: ReadonlyArray<string>): ReadonlyMap<string, string> => {
-  const [others, exact] = Arr.partition(components, (component) => schemaName(component) === component)
+  const isExact = (component: string) => schemaName(component) === component
+  const [exact, others] = [components.filter(isExact), components.filter((component) => !isExact(component))]
   const taken = new Set<string>()
   return new Map([...exact, ...others].map((component) => {
     const name = freeName(schemaName(component), (key) => taken.has(key))

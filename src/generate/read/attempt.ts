@@ -1,4 +1,5 @@
 /** Runs readers, which throw. */
+import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { SpecError } from "../model/specError.js"
 
@@ -11,3 +12,9 @@ export const attempt = <A>(read: () => A): Either.Either<A, SpecError> =>
       throw error
     }
   })
+
+/** Runs a reader as an effect. */
+export const attemptEffect = <A>(read: () => A): Effect.Effect<A, SpecError> =>
+  Effect.suspend(() =>
+    Either.match(attempt(read), { onLeft: (error) => Effect.fail(error), onRight: (value) => Effect.succeed(value) })
+  )

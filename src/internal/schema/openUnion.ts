@@ -52,7 +52,7 @@ export const openUnion = <
     !known.some((struct) => tags.every((tag, index) => struct[index]?.some((each) => each === value[tag])))
   const fields = Object.fromEntries(tags.map((tag, index) => {
     const values = known.flatMap((struct) => struct[index] ?? [])
-    return [tag, Schema.Union(Schema.String, Schema.Literal(...new Set(values)))]
+    return [tag, Schema.Union(Schema.String, Schema.Literal(...Array.from(new Set(values))))]
   }))
   const unrecognized = Schema.Struct(fields, { key: Schema.String, value: Schema.Unknown }).pipe(
     Schema.filter(isUnknown, { description: "an object of another kind", jsonSchema: {} })

@@ -105,6 +105,9 @@ export const fromAST = (ast: AST.AST): SchemaNode => getOrInsert(nodes, ast, () 
 
 export const fromSchema = (schema: Schema.Codec<unknown>): SchemaNode => fromAST(schema.ast)
 
+/** Recognizes `Schema.Unknown`, which says nothing about a value. */
+export const isUndescribed = (schema: Schema.Codec<unknown>): boolean => fromSchema(schema)._tag === "Unknown"
+
 /** The schema without `undefined`, its annotations kept. */
 export const withoutUndefined = ({ ast }: Schema.Top): Schema.Codec<unknown> => {
   if (!AST.isUnion(ast)) return Schema.make(ast)
