@@ -27,7 +27,8 @@ const isKnown = (request: Request) =>
   Effect.gen(function*() {
     const secret = yield* Config.redacted("WORKER_SECRET")
     const given = yield* digest(request.headers.get("authorization") ?? "")
-    return Redacted.value(secret) !== "" && given === (yield* digest(`Bearer ${Redacted.value(secret)}`))
+    if (Redacted.value(secret) === "") return yield* Effect.fail("WORKER_SECRET is empty")
+    return given === (yield* digest(`Bearer ${Redacted.value(secret)}`))
   })
 
 /** Responds with some fields only: a version also has the code of the action. */

@@ -5,7 +5,7 @@
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { beginsWithDate } from "./internal/schema/calendar.js"
+import { beginsWithDate } from "./internal/runtime/calendar.js"
 import { checked } from "./internal/schema/checked.js"
 import { dateTimes, type StringGenerator, withGenerator } from "./internal/schema/generators.js"
 

@@ -4,7 +4,7 @@ import * as DateTime from "effect/DateTime"
 import type * as Option from "effect/Option"
 import * as Order_ from "effect/Order"
 import * as Schema from "effect/Schema"
-import { beginsWithDate } from "./internal/schema/calendar.js"
+import { beginsWithDate } from "./internal/runtime/calendar.js"
 
 /**
  * An ISO 8601 string such as `2023-01-25T17:42:12.004394259Z`, unchanged. The schema accepts any string.

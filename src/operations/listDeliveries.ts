@@ -23,7 +23,10 @@ const delivery = /* @__PURE__ */ Schema.suspend(() =>
       specversion: omittable(Schema.String),
       type: omittable(Schema.String),
       time: omittable(Timestamp),
-      data: omittable(nonNull)
+      data: omittable(nonNull),
+      a0tenant: omittable(Schema.String),
+      a0stream: omittable(Schema.String),
+      a0purpose: omittable(Schema.String)
     }))
   }).annotations({ identifier: "Delivery" })
 )

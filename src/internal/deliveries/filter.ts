@@ -3,7 +3,7 @@ import * as DateTime from "effect/DateTime"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type { Issue } from "../../Errors.js"
-import { beginsWithDate } from "../schema/calendar.js"
+import { beginsWithDate } from "../runtime/calendar.js"
 
 /**
  * A point in time: a `Date`, a `DateTime`, or ISO 8601 text. Text is a date alone, which begins at midnight UTC, or has a time with `Z` or

@@ -1,6 +1,6 @@
 /** Parses NDJSON: one JSON object on each line. */
 import * as Either from "effect/Either"
-import { parse } from "../schema/parseJson.js"
+import { parse } from "../runtime/parseJson.js"
 import { decoded, type DecodeRow, markProblem, type Row, type RowParser, type RowResult, undecodable } from "./rows.js"
 
 const isObject = (text: string): boolean => text.charCodeAt(0) === 0x7b

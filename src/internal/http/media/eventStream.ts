@@ -5,9 +5,9 @@ import * as Stream from "effect/Stream"
 import type { Any } from "../../../Endpoint.js"
 import { TransportError, UnexpectedResponse } from "../../../Errors.js"
 import { memoizeByEndpoint } from "../../runtime/memoize.js"
+import { parseJson } from "../../runtime/parseJson.js"
 import * as Decode from "../../schema/decode.js"
 import * as Issues from "../../schema/issues.js"
-import { parseJson } from "../../schema/parseJson.js"
 import { hostOf } from "../baseUrl.js"
 
 /** A server-sent event. @since 0.1.0 @category models */

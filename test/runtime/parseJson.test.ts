@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
-import { parseJson } from "../../src/internal/schema/parseJson.js"
+import { parseJson } from "../../src/internal/runtime/parseJson.js"
 
 const parsed = (text: string): unknown => Either.getOrThrow(parseJson(text))
 
