@@ -89,7 +89,7 @@ export const layerJobs = (
 /**
  * Provides the client with rate limiter and connections, configured by environment variables: `IDENTITY_DOMAIN`, or
  * `IDENTITY_BASE_URL` (with the prefix `/api/v2`) and `IDENTITY_AUTH_URL`; and `IDENTITY_TOKEN`, or `IDENTITY_CLIENT_ID`,
- * optionally `IDENTITY_AUDIENCE`, and one of
+ * optionally `IDENTITY_AUDIENCE` and `IDENTITY_TOKEN_PATH`, and one of
  *
  * - `IDENTITY_CLIENT_SECRET`
  * - `IDENTITY_PRIVATE_KEY` or `IDENTITY_PRIVATE_KEY_FILE`, optionally `IDENTITY_KEY_ID` and `IDENTITY_SIGNING_ALGORITHM`

@@ -2,15 +2,18 @@
 import * as Config from "effect/Config"
 import * as ConfigError from "effect/ConfigError"
 import type * as Either from "effect/Either"
-import type * as Redacted from "effect/Redacted"
+import * as Redacted from "effect/Redacted"
 
-/** Reads a variable that need not be set. An empty one counts as not set. */
+/**
+ * Reads a variable that need not be set. An empty one counts as not set. White space around it is removed: a value that was read from a
+ * file often ends in a line break.
+ */
 export const text = (name: string): Config.Config<string | undefined> =>
-  Config.withDefault(Config.nonEmptyString(name), undefined)
+  Config.map(Config.withDefault(Config.string(name), ""), (value) => value.trim() === "" ? undefined : value.trim())
 
-/** Reads a secret that need not be set. No failure shows its text. */
+/** Reads a secret like `text`. No failure shows its text. */
 export const secret = (name: string): Config.Config<Redacted.Redacted | undefined> =>
-  Config.withDefault(Config.redacted(Config.nonEmptyString(name)), undefined)
+  Config.map(text(name), (value) => value === undefined ? undefined : Redacted.make(value))
 
 /** Converts what was read, or refuses it. */
 export const convert: <A, B>(

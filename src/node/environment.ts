@@ -17,6 +17,7 @@ const variables = Config.all({
   IDENTITY_BASE_URL: text("IDENTITY_BASE_URL"),
   IDENTITY_AUTH_URL: text("IDENTITY_AUTH_URL"),
   IDENTITY_AUDIENCE: text("IDENTITY_AUDIENCE"),
+  IDENTITY_TOKEN_PATH: text("IDENTITY_TOKEN_PATH"),
   IDENTITY_TOKEN: secret("IDENTITY_TOKEN"),
   IDENTITY_CLIENT_ID: text("IDENTITY_CLIENT_ID"),
   IDENTITY_CLIENT_SECRET: secret("IDENTITY_CLIENT_SECRET"),
@@ -132,6 +133,7 @@ export const settings = Effect.gen(function*() {
   const client = {
     clientId: all.IDENTITY_CLIENT_ID ?? "",
     audience: all.IDENTITY_AUDIENCE,
+    tokenPath: all.IDENTITY_TOKEN_PATH,
     ...(domain === undefined ? { authUrl: all.IDENTITY_AUTH_URL ?? "" } : { domain })
   }
   const tokens = token !== undefined

@@ -38,6 +38,7 @@ describe("Node.layer is built from these variables", () => {
       { IDENTITY_DOMAIN: "t.example.com", ...client },
       { IDENTITY_DOMAIN: "t.example.com", ...client, IDENTITY_AUDIENCE: "a" },
       { IDENTITY_BASE_URL: urls.IDENTITY_BASE_URL, IDENTITY_TOKEN: "t" },
+      { IDENTITY_DOMAIN: " t.example.com\n", IDENTITY_CLIENT_ID: "i\n", IDENTITY_CLIENT_SECRET: "s\r\n" },
       { ...urls, ...client },
       { ...urls, ...client, IDENTITY_AUDIENCE: "a" },
       { IDENTITY_DOMAIN: "", ...urls, ...client, IDENTITY_TOKEN: "", IDENTITY_AUDIENCE: "" },

@@ -1,7 +1,7 @@
 /** Token requests by client credentials: the form, the lifetimes, the retries, the errors. */
 import * as HttpClient from "@effect/platform/HttpClient"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Clock, Duration, Effect, Either, Exit, Fiber, Inspectable, Layer, TestClock } from "effect"
+import { Cause, Clock, Duration, Effect, Either, Exit, Fiber, Inspectable, Layer, Redacted, TestClock } from "effect"
 import { inspect } from "node:util"
 import { InvalidInput, TokenError } from "../../src/Errors.js"
 import * as Testing from "../../src/Testing.js"
@@ -124,6 +124,29 @@ describe("the token request", () => {
         assert.strictEqual(form(server.arrived[0]!.body).client_secret, secret)
       })
   )
+})
+
+describe("a credential with white space around it", () => {
+  const rows = [
+    ["clientSecret", { clientSecret: Redacted.make("s3cret\n") }],
+    ["clientSecret", { clientSecret: Redacted.make(" s3cret") }],
+    ["clientId", { clientId: "i\r\n" }]
+  ] as const
+  for (const [setting, options] of rows) {
+    it.effect(`is refused by name: ${setting} ${JSON.stringify(options)}`, () =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(Effect.provide(
+          get,
+          over(() => Effect.succeed(issue(1)), { authUrl: "https://login.example.com", ...options }).layer
+        ))
+        assert.instanceOf(error, InvalidInput)
+        assert.deepStrictEqual(
+          (error as InvalidInput).issues.map(({ path }) => path),
+          [setting]
+        )
+        assert.notInclude(String(error), "s3cret")
+      }))
+  }
 })
 
 describe("a token is used", () => {
@@ -323,6 +346,18 @@ describe("TokenError", () => {
         error.message,
         "the token endpoint of login.example.com responded with status 401 (invalid_client): Unauthorized"
       )
+    }))
+
+  it.effect("names the setting to change where the path is not found or the audience is refused", () =>
+    Effect.gen(function*() {
+      const messageOf = (status: number, body: object) =>
+        Effect.map(failureOf({ status, body }), (error) => error.message)
+      assert.match(yield* messageOf(404, {}), /`tokenPath`, `IDENTITY_TOKEN_PATH`/)
+      const denied = { error: "access_denied", error_description: "Service not found: /api/v2/" }
+      assert.match(yield* messageOf(403, denied), /`audience`, `IDENTITY_AUDIENCE`/)
+      const unauthorized = { error: "invalid_request", error_description: "Unknown audience" }
+      assert.match(yield* messageOf(400, unauthorized), /`audience`, `IDENTITY_AUDIENCE`/)
+      assert.notMatch(yield* messageOf(401, { error: "invalid_client" }), /IDENTITY_/)
     }))
 
   it.effect("has no fields that the response lacks", () =>

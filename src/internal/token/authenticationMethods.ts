@@ -1,6 +1,7 @@
 /** The ways in which a client authenticates when it requests tokens, each with its settings. */
 import * as Effect from "effect/Effect"
-import type * as Redacted from "effect/Redacted"
+import * as Redacted from "effect/Redacted"
+import { invalidSetting } from "../schema/issues.js"
 import * as ClientAssertion from "./clientAssertion.js"
 import * as ClientProof from "./clientProof.js"
 import * as SigningKey from "./signingKey.js"
@@ -27,7 +28,14 @@ export type MutualTls = TokenRequest.TokenClient
 export type Method<Options> = (caller: string, options: Options) => ReturnType<typeof TokenRequest.make>
 
 export const clientSecret: Method<ClientCredentials> = (caller, options) =>
-  TokenRequest.make(caller, options, () => Effect.succeed(ClientProof.bySecret(options.clientId, options.clientSecret)))
+  TokenRequest.make(caller, options, () =>
+    ClientProof.hasSpaceAround(Redacted.value(options.clientSecret))
+      ? invalidSetting(
+        caller,
+        "clientSecret",
+        "expected no white space around it, such as the line break at the end of a file"
+      )
+      : Effect.succeed(ClientProof.bySecret(options.clientId, options.clientSecret)))
 
 export const privateKeyJwt: Method<PrivateKeyJwt> = (caller, options) =>
   TokenRequest.make(caller, options, (tenant) =>

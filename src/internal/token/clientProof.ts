@@ -38,3 +38,6 @@ export const bySecret = (clientId: string, clientSecret: Redacted.Redacted): Cli
 /** Sends only `client_id`: the TLS connection proves it by a client certificate. */
 export const byConnection = (clientId: string): ClientAuthentication =>
   Effect.succeed({ parameters: { client_id: clientId }, secrets: [] })
+
+/** Whether a credential begins or ends with white space: it would be sent, and refused. */
+export const hasSpaceAround = (credential: string): boolean => credential !== credential.trim()

@@ -16,7 +16,7 @@ import type { Restore } from "../runtime/fiber.js"
 import * as Timeouts from "../runtime/timeouts.js"
 import { invalidSetting } from "../schema/issues.js"
 import * as TokenTelemetry from "../telemetry/tokenTelemetry.js"
-import type { ClientAuthentication, ClientProof } from "./clientProof.js"
+import { type ClientAuthentication, type ClientProof, hasSpaceAround } from "./clientProof.js"
 import type { IssuedToken } from "./issuedToken.js"
 import * as TokenQuota from "./tokenQuota.js"
 import * as TokenResponse from "./tokenResponse.js"
@@ -92,6 +92,9 @@ export const make = (
     const exchange = Exchange.make(yield* HttpClient.HttpClient, bodyLimits.drained)
     const timeouts = yield* Timeouts.make
     const { path, tenant, url } = yield* endpoint(caller, client)
+    if (hasSpaceAround(client.clientId)) {
+      return yield* invalidSetting(caller, "clientId", "expected no white space around it")
+    }
     const audience = client.audience ?? (client.domain === undefined ? "/api/v2/" : `${tenant}/api/v2/`)
     const authentication = yield* authenticate(tenant)
     const post = HttpClientRequest.acceptJson(HttpClientRequest.post(url))

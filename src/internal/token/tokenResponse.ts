@@ -42,6 +42,14 @@ export const isValidToken = (token: string): boolean => /^[\x21-\x7e]+$/.test(to
 /** The name of the token endpoint in messages. */
 export const nameOf = (url: string): string => `the token endpoint of ${BaseUrl.hostOf(url)}`
 
+/** The setting to check, where a refusal speaks of one. */
+const settingOf = (status: number, error: string | undefined, description: string | undefined): string | undefined =>
+  status === 404
+    ? "is `tokenPath`, `IDENTITY_TOKEN_PATH` in the environment, right? Tenants of Auth0 have /oauth/token"
+    : error === "access_denied" || /\baudience\b|service not found/i.test(description ?? "")
+    ? "is `audience`, `IDENTITY_AUDIENCE` in the environment, that of the tenant's API, and the client authorized for it?"
+    : undefined
+
 /** Turns a response without a usable token into an error that contains none of the secrets. */
 const failureOf = (
   endpoint: string,
@@ -57,13 +65,14 @@ const failureOf = (
     ErrorBody.nonEmpty(body.error_description) ?? parseDescription(body.description) ?? ErrorBody.nonEmpty(body.message)
   )
   const retryAfter = ResponseHeaders.retryAfter(headers, now)
+  const hint = settingOf(status, error, description)
   const message = redirected
     ? `the HTTP client followed a redirect of ${endpoint}, so the response may be another service's`
     : Response.isSuccess(status)
     ? `the response of ${endpoint} contains no usable access_token`
     : `${endpoint} responded with status ${status}${inParentheses(error)}${
       description === undefined ? "" : `: ${description}`
-    }`
+    }${hint === undefined ? "" : ` (${hint})`}`
   return new TokenError(defined({
     operation: "token", // the client replaces it with the operation that needed the token
     message,

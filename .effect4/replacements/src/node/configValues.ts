@@ -6,11 +6,14 @@ import type * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 
-/** Reads a variable that need not be set. An empty one counts as not set. */
+/**
+ * Reads a variable that need not be set. An empty one counts as not set. White space around it is removed: a value that was read from a
+ * file often ends in a line break.
+ */
 export const text = (name: string): Config.Config<string | undefined> =>
-  Config.map(Config.withDefault(Config.String(name), ""), (value) => value === "" ? undefined : value)
+  Config.map(Config.withDefault(Config.String(name), ""), (value) => value.trim() === "" ? undefined : value.trim())
 
-/** Reads a secret that need not be set. No failure shows its text. */
+/** Reads a secret like `text`. No failure shows its text. */
 export const secret = (name: string): Config.Config<Redacted.Redacted | undefined> =>
   Config.map(text(name), (value) => value === undefined ? undefined : Redacted.make(value))
 
