@@ -79,7 +79,7 @@ const withLog = (size: number) => {
   const log = Array.from({ length: size }, (_, nth) => ({ log_id: `${nth}` }))
   const respond = ({ from, include_totals, page = "0", per_page = "50", search, take = "50" }: Query) => {
     if (from !== undefined) return log.slice(Number(from) + 1, Number(from) + 1 + Number(take))
-    const found = log.filter(({ log_id }) => search !== "even" || Number(log_id) % 2 === 0).reverse()
+    const found = log.filter(({ log_id }) => search !== "even" || Number(log_id) % 2 === 0).toReversed()
     const logs = found.slice(Number(page) * Number(per_page), (Number(page) + 1) * Number(per_page))
     return include_totals === "true" ? { total: found.length, logs } : logs
   }
