@@ -1,6 +1,6 @@
 /** Calls endpoints that the library does not have: declares the operations, and tests them. */
 import { assert, it } from "@effect/vitest"
-import { Chunk, Effect, Layer, Redacted, Schema, Stream } from "effect"
+import { Chunk, Effect, Fiber, Layer, Redacted, Schedule, Schema, Stream, TestClock } from "effect"
 import {
   Errors,
   IdentityClient,
@@ -112,6 +112,38 @@ export const listRoleUsers = Operation.make("listRoleUsers", () => ({
   error: [Errors.NotFound, Errors.RateLimited]
 }))
 
+// A log: `from` is the id of an event, and finds what is newer. It is followed by asking again from the last event.
+/** Returns events of the log: by number the newest first, after an event the oldest first. */
+export const listLogs = Operation.make("listLogs", () => ({
+  method: "GET",
+  path: "/logs",
+  query: {
+    page: Schema.optional(Schema.Int),
+    per_page: Schema.optional(Schema.Int),
+    search: Schema.optional(Schema.String),
+    from: Schema.optional(Schema.String),
+    take: Schema.optional(Schema.Int)
+  },
+  success: Schema.Array(Schema.Struct({ log_id: Schema.String, type: Schema.String })),
+  paging: "newer",
+  scope: "read:logs",
+  idempotent: true,
+  error: [Errors.BadRequest, Errors.RateLimited]
+}))
+
+/** Streams the events after this one, and those that come, for ever. */
+const eventsAfter = (id: string) => {
+  let last = id
+  return Stream.suspend(() => Pagination.stream(listLogs, { from: last, take: 100 })).pipe(
+    Stream.tap(({ log_id }) =>
+      Effect.sync(() => {
+        last = log_id // keep it where it survives a crash
+      })
+    ),
+    Stream.repeat(Schedule.spaced("5 seconds"))
+  )
+}
+
 // The tests.
 const clientAbove = (...replies: ReadonlyArray<Testing.Reply>) =>
   IdentityClient.layer({ baseUrl: "https://tenant.example.com/api/v2" }).pipe(
@@ -183,4 +215,21 @@ it.live("streams a list that goes on by checkpoint", () =>
   }).pipe(Effect.provide(clientAbove(
     Testing.reply({ body: { next: "x", users: [{ user_id: "a" }] } }),
     Testing.reply({ body: { users: [{ user_id: "b" }] } })
+  ))))
+
+it.effect("follows a log", () =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.fork(Stream.runCollect(Stream.take(eventsAfter("a"), 3)))
+    yield* TestClock.adjust("1 minute")
+    const events = yield* Fiber.join(fiber)
+    assert.deepStrictEqual(Chunk.toReadonlyArray(events).map(({ log_id }) => log_id), ["b", "c", "d"])
+    assert.deepStrictEqual((yield* Testing.requests).map(({ url }) => url.split("?")[1]), [
+      "from=a&take=100",
+      "from=c&take=100",
+      "from=c&take=100"
+    ])
+  }).pipe(Effect.provide(clientAbove(
+    Testing.reply({ body: [{ log_id: "b", type: "s" }, { log_id: "c", type: "f" }] }),
+    Testing.reply({ body: [] }),
+    Testing.reply({ body: [{ log_id: "d", type: "s" }] })
   ))))

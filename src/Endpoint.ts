@@ -11,9 +11,11 @@ export type ContentType = "application/json" | "application/x-www-form-urlencode
 /**
  * The way in which a list goes on. `number`: the query has `page`, counted from 0, and mostly `per_page`. `checkpoint`: the query has
  * `from` and `take`; the field `next` of a page is the next call's `from`. `both`: the service offers either.
+ * `newer`: pages have numbers, the newest items first, and `from` is the id of an item: with it the service returns what is newer, the
+ * oldest first, and ignores all other fields but `take`, as for logs.
  * @since 0.1.0 @category models
  */
-export type PagingKind = "number" | "checkpoint" | "both"
+export type PagingKind = "number" | "checkpoint" | "both" | "newer"
 
 /** The description of any operation, without types for its input and results. @since 0.1.0 @category models */
 export interface Any {

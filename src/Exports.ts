@@ -3,6 +3,7 @@ import type { PlatformError } from "@effect/platform/Error"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as Cause from "effect/Cause"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -56,6 +57,11 @@ export interface JobOptions {
    * to go on after a crash.
    */
   readonly onJob?: ((id: string) => Effect.Effect<void>) | undefined
+  /**
+   * The longest wait for the end of the job, after which the export fails with the reason `timeout` and the job's id (default 9 hours:
+   * the service fails an export that takes longer than eight). Each run counts from its own beginning.
+   */
+  readonly timeout?: Duration.DurationInput | undefined
   /** Updated as the export goes on; make one with `Exports.makeProgress`. */
   readonly progress?: SubscriptionRef.SubscriptionRef<Progress.Progress> | undefined
 }
@@ -100,7 +106,7 @@ const isOver = (error: Failure | PlatformError): boolean =>
   (error._tag === "ExportError" && ["job-failed", "expired", "not-an-export"].includes(error.reason))
 
 /** The parts of an export over the services. */
-const make = (input: Input, { onJob = () => Effect.void, progress }: JobOptions) =>
+const make = (input: Input, { onJob = () => Effect.void, progress, timeout }: JobOptions) =>
   Effect.gen(function*() {
     const client = yield* IdentityClient
     const http = yield* HttpClient.HttpClient
@@ -113,7 +119,7 @@ const make = (input: Input, { onJob = () => Effect.void, progress }: JobOptions)
       withSetting(client.execute(getJob.endpoint, { id }), isBackgroundWork, () => true)
 
     /** Waits for the end of a job. Once it has ended, that is one look, for a new link. */
-    const awaitEnd = (id: string) => Job.awaitEnd(look(id), isPassing, track)
+    const awaitEnd = (id: string) => Job.awaitEnd(look(id), { isPassing, track, timeout })
 
     return {
       track,

@@ -207,7 +207,7 @@ type ValidatedSuccess<D> =
         Extends<Lists<SuccessOf<D>, ItemsOf<D>>, ReadonlyArray<unknown> | undefined>,
         "`items` must name a list in each success that is none"
       >
-      & (D extends { readonly paging: "checkpoint" | "both" }
+      & (D extends { readonly paging: "checkpoint" | "both" | "newer" }
         ? Check<Extends<"from" | "take", keyof Part<D, "query">>, "checkpoints need `from` and `take` in `query`">
         : unknown)
       & (D extends { readonly paging: "checkpoint" } ? unknown

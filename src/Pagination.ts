@@ -19,7 +19,7 @@ import * as EventLoop from "./internal/pagination/yieldToEventLoop.js"
 import { settingOf, withFiber, withoutFailureLogs } from "./internal/runtime/fiber.js"
 import { after, andThen, dropping, emit, type Emitter, fromEmitter } from "./internal/runtime/streams/emitter.js"
 import { TaggedError } from "./internal/runtime/taggedError.js"
-import { integerIssues, mismatch } from "./internal/schema/issues.js"
+import { mismatch } from "./internal/schema/issues.js"
 import type { Paged } from "./Operation.js"
 
 /** The part of a paged operation's input that selects the page. @since 0.1.0 @category models */
@@ -66,7 +66,8 @@ export class UndecodableItem extends TaggedError("UndecodableItem")<{
  *
  * Lists that go on by checkpoint (`paging: "checkpoint"` in the declaration) are streamed from `input.from` on, `take` items at
  * a time (default 50), to the page that has no `next` or no items; a short page may have a `next`. Where a service has both, the
- * stream goes by checkpoint unless the input has `page` or `per_page`.
+ * stream goes by checkpoint unless the input has `page` or `per_page`. A log (`paging: "newer"`), whose checkpoint finds what is newer
+ * than an item, is streamed by number, the newest items first, unless the input has `from`.
  *
  * A page is emitted as two chunks: its first item, then the rest. Pulling the rest starts the request for the next page, so
  * that it loads while the rest is processed; `Stream.take(1)` costs one request. At most two pages are held in memory.
@@ -77,7 +78,8 @@ export class UndecodableItem extends TaggedError("UndecodableItem")<{
  * A page with fewer items than the first one is the last, unless its `total` says that there are more. A service whose pages may be
  * short before the end has to send a `total`.
  *
- * Fails like the operation, after the items of all earlier pages; with `InvalidInput` if `per_page` or `take` is 0; and with
+ * Fails like the operation, after the items of all earlier pages; with `InvalidInput` if `per_page` or `take` is 0, or if the
+ * pages could not mean what is asked, such as a checkpoint with a page number, or one of a log with a search; and with
  * `UnexpectedResponse` of reason `endless` if a page has no new items, if there are more than twice as many pages as the `total`
  * allows (contract: Endpoints 3), or if a checkpoint comes twice.
  * @since 0.1.0 @category streams @example `Pagination.stream(listActionVersions, { actionId }).pipe(Stream.take(10))`
@@ -186,9 +188,9 @@ const streamPages = <Input extends Paging, Success, Failure, A>(
     return emitFirst(pages.start, loadNext(pages.first, pages.start))
   }
 
-  const { size } = Pages.of(endpoint, input)
-  return input[size] === 0
-    ? Stream.fail(new InvalidInput({ operation: endpoint.name, issues: integerIssues(size, 0, 1) }))
+  const issues = Pages.issuesOf(endpoint, input)
+  return issues.length > 0
+    ? Stream.fail(new InvalidInput({ operation: endpoint.name, issues }))
     : fromEmitter(IdentityClient, run)
 }
 

@@ -11,7 +11,7 @@ import { createUsersExport } from "../operations/createUsersExport.js"
 import { getJob } from "../operations/getJob.js"
 import { decodeExport } from "./definition.js"
 import { Failed, failed, passing, type RunFailure, unavailable } from "./failures.js"
-import { endStates, type JobStoreError } from "./model.js"
+import { endStates, type JobStoreError, type RunOptions } from "./model.js"
 import { jobLost, type JobRecord, type JobStore, starting } from "./store.js"
 
 const isUnavailable = (error: CallFailure | ExportError): boolean => subjectOf(error) === "service"
@@ -65,6 +65,7 @@ const start = (store: JobStore, record: JobRecord) =>
 export const runExport = (
   store: JobStore,
   record: JobRecord,
+  { exportTimeout }: RunOptions,
   onResponse: Effect.Effect<void>
 ): Effect.Effect<void, RunFailure, IdentityClient> =>
   Effect.gen(function*() {
@@ -73,7 +74,12 @@ export const runExport = (
     const client = yield* IdentityClient
     const look = Effect.zipLeft(client.execute(getJob.endpoint, { id }), onResponse)
     const job = yield* Effect.mapError(
-      Job.awaitEnd(look, isUnavailable, () => Effect.void),
+      Job.awaitEnd(look, {
+        isPassing: isUnavailable,
+        track: () => Effect.void,
+        timeout: exportTimeout,
+        countFrom: "creation"
+      }),
       (error) => error._tag === "NotFound" ? lost(error) : toRunFailure(error)
     )
     yield* Effect.mapError(Job.linkOf(job), failed)

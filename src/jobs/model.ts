@@ -108,6 +108,11 @@ export interface RunOptions {
   readonly grace?: Duration.DurationInput | undefined
   /** The time for which a job waits for a service that is unavailable, before it fails (default 1 day). */
   readonly giveUpAfter?: Duration.DurationInput | undefined
+  /**
+   * The time from the creation of an export's job in the service until its end, after which the export fails with an `ExportError`, and
+   * `resume` starts another (default 9 hours: the service fails an export that takes longer than eight).
+   */
+  readonly exportTimeout?: Duration.DurationInput | undefined
   /** The failures of one run of a job, of events that were certainly not accepted, after which it fails (default 50; `Infinity`: never). */
   readonly stopAfter?: number | undefined
   /** The time between two looks at whether a job has ended or was cancelled (default 2 s, 10 ms to 1 min). */

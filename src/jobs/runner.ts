@@ -89,7 +89,7 @@ export const makeRunner = (options: RunnerOptions): (id: string) => Effect.Effec
           Effect.provideService(
             job.kind === "redelivery"
               ? runRedelivery(store, job, options, onResponse)
-              : runExport(store, job, onResponse),
+              : runExport(store, job, options, onResponse),
             IdentityClient,
             client
           )

@@ -73,6 +73,26 @@ describe("an interruption of an export", () => {
 })
 
 describe("export", () => {
+  it.scopedLive("ends at --timeout if the job has not, and goes on with the same job when it is run again", () => {
+    const slow = Tenant.layerServer.pipe(
+      Layer.provideMerge(Tenant.layer({ durations: { export: "1 day" } })),
+      Layer.provideMerge(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 0 }))
+    )
+    return Effect.gen(function*() {
+      const out = yield* outFile
+      const ends = [
+        yield* run(["export", "--out", out, "--timeout", "0"]),
+        yield* run(["export", "--out", out, "--timeout", "0"])
+      ]
+      for (const { code, stderr } of ends) {
+        assert.include(stderr, "ExportError: the job has not ended in 0: its status is \"pending\"")
+        assert.match(stderr, /: run the same command again to go on with job_\w+\n$/)
+        assert.strictEqual(code, 1)
+      }
+      assert.lengthOf(yield* inputs, 1)
+    }).pipe(Effect.provide(slow))
+  })
+
   it.scopedLive("asks for all users as JSON, and writes them", () =>
     Effect.gen(function*() {
       const out = yield* outFile

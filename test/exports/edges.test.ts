@@ -118,6 +118,8 @@ describe("Exports.toFile", () => {
   >([
     ["no job of its id", false, truncated, () => Effect.fail(new Errors.NotFound(details))],
     ["a job that has failed", false, truncated, () => Effect.succeed({ status: "failed" })],
+    ["a job that was canceled", false, truncated, () => Effect.succeed({ status: "canceled" })],
+    ["a job that has expired", false, truncated, () => Effect.succeed({ status: "expired" })],
     ["a job of another kind", false, truncated, () => Effect.succeed({ type: "users_import" })],
     [
       "a client that is closed",
@@ -137,4 +139,24 @@ describe("Exports.toFile", () => {
         assert.strictEqual(existsSync(`${path}.export.json`), keepsJob)
       })
   )
+
+  it.scopedLive("fails at its `timeout` with the job's last status, and goes on with the same job when it is run again", () =>
+    Effect.gen(function*() {
+      const { layer, seen } = services(
+        gzip("{\"a\":1}\n"),
+        "json",
+        (nth) => Effect.succeed(nth === 0 ? { status: "processing", percentage_done: 40 } : {})
+      )
+      const path = join(yield* folder, "users.json")
+      const run = Effect.provide(Exports.toFile(path, {}, { timeout: 0 }), layer)
+      assert.deepInclude(yield* Effect.flip(run), {
+        _tag: "ExportError",
+        reason: "timeout",
+        job: jobId,
+        message:
+          "the job has not ended in 0: its status is \"processing\", 40 % done. If it ends later, its id gives the file"
+      })
+      assert.deepInclude(yield* run, { path, job: jobId, rows: 1 })
+      assert.deepStrictEqual([seen.started, seen.looks.length], [1, 2])
+    }))
 })

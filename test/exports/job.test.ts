@@ -1,7 +1,15 @@
 /** The job of an export: the times of its looks, what is published, how it fails, and its link. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Either, Fiber, TestClock } from "effect"
-import { awaitEnd, type Job, linkOf, nextWait, secondsLeft, start } from "../../src/internal/exports/job.js"
+import {
+  awaitEnd,
+  type Job,
+  linkOf,
+  nextWait,
+  secondsLeft,
+  start,
+  type WaitOptions
+} from "../../src/internal/exports/job.js"
 import { allLines } from "../support/telemetry.js"
 
 const job: Job = { id: "job_1", type: "users_export", status: "processing" }
@@ -9,7 +17,10 @@ const job: Job = { id: "job_1", type: "users_export", status: "processing" }
 const completed: Job = { ...job, status: "completed", location: "https://storage.example.com/f" }
 
 /** Waits for the end of a job whose looks have these results, one minute after the clock's start. Gives the seconds of the looks. */
-const waitFor = (results: ReadonlyArray<Job | string>) =>
+const waitFor = (
+  results: ReadonlyArray<Job | string>,
+  limit: Pick<WaitOptions<string>, "timeout" | "countFrom"> = {}
+) =>
   Effect.gen(function*() {
     yield* TestClock.adjust("1 minute")
     const looks: Array<number> = []
@@ -18,12 +29,12 @@ const waitFor = (results: ReadonlyArray<Job | string>) =>
       const result = results[looks.push(now / 1000 - 60) - 1] ?? completed
       return typeof result === "string" ? Effect.fail(result) : Effect.succeed(result)
     })
-    const fiber = yield* Effect.fork(awaitEnd(
-      look,
-      (error) => error === "passing",
-      (change) => Effect.sync(() => void changes.push(change))
-    ))
-    yield* TestClock.adjust("1 hour")
+    const fiber = yield* Effect.fork(awaitEnd(look, {
+      isPassing: (error) => error === "passing",
+      track: (change) => Effect.sync(() => void changes.push(change)),
+      ...limit
+    }))
+    yield* TestClock.adjust("10 hours")
     return { looks, changes, end: yield* Effect.either(Fiber.join(fiber)) }
   })
 
@@ -99,6 +110,16 @@ describe("the wait for a job", () => {
       { ...job, status: "failed", status_details: "no such connection" },
       { reason: "job-failed", message: "the job has failed: no such connection" }
     ],
+    [{ ...job, status: "FAILED" }, { reason: "job-failed", message: "the job has failed" }],
+    [{ ...job, status: "canceled" }, { reason: "job-failed", message: "the job was canceled" }],
+    [
+      { ...job, status: "cancelled", status_details: "by an administrator" },
+      { reason: "job-failed", message: "the job was canceled: by an administrator" }
+    ],
+    [{ ...job, status: "expired" }, {
+      reason: "expired",
+      message: "the job has expired, so it offers no file any more"
+    }],
     [
       {
         ...completed,
@@ -113,6 +134,49 @@ describe("the wait for a job", () => {
       const { end, looks } = yield* waitFor([result])
       assert.strictEqual(looks.length, 1)
       assert.deepInclude(Either.getOrThrow(Either.flip(end)), { _tag: "ExportError", job: "job_1", ...expected })
+    }))
+
+  it.effect("ends at its limit, nine hours by default, with a last look, and reports what it has seen", () =>
+    Effect.gen(function*() {
+      const pending = Array.from({ length: 5000 }, (): Job => ({ ...job, status: "pending", percentage_done: 0 }))
+      const { end, looks } = yield* waitFor(pending)
+      assert.strictEqual(looks.at(-1), 9 * 60 * 60)
+      assert.deepInclude(Either.getOrThrow(Either.flip(end)), {
+        _tag: "ExportError",
+        reason: "timeout",
+        job: "job_1",
+        message:
+          "the job has not ended in 9h: its status is \"pending\", 0 % done. If it ends later, its id gives the file"
+      })
+      const short = yield* waitFor(pending, { timeout: "10 seconds" })
+      assert.strictEqual(short.looks.at(-1), 60 + 10 * 60 * 60 + 10)
+    }))
+
+  it.effect("waits for a status that it does not know, which may be a new name for a job that runs", () =>
+    Effect.gen(function*() {
+      const { end, looks } = yield* waitFor([{ ...job, status: "queued" }])
+      assert.deepStrictEqual([looks.length, end], [2, Either.right(completed)])
+      const unknown = yield* waitFor(Array.from({ length: 9 }, () => ({ ...job, status: "queued" })), {
+        timeout: "5 seconds"
+      })
+      assert.include(String(Either.getOrThrow(Either.flip(unknown.end))), "its status is \"queued\". If")
+    }))
+
+  it.effect("counts from the creation of the job where asked to, and looks once at one that is too old", () =>
+    Effect.gen(function*() {
+      const old = { ...job, created_at: "1970-01-01T00:00:00.000Z" }
+      const limit = { timeout: "1 minute", countFrom: "creation" } as const
+      const first = yield* waitFor([old], limit)
+      assert.deepInclude(Either.getOrThrow(Either.flip(first.end)), { reason: "timeout" })
+      assert.deepStrictEqual(first.looks, [0])
+      const done = yield* waitFor([{ ...completed, created_at: old.created_at }], limit)
+      assert.isTrue(Either.isRight(done.end))
+      // A time that is missing, is no time, or is that of a clock ahead of this one, does not make the wait longer.
+      for (const created_at of [undefined, "yesterday", "2030-01-01T00:00:00.000Z"]) {
+        const since = { ...job, ...(created_at !== undefined && { created_at }) }
+        const { looks } = yield* waitFor(Array.from({ length: 99 }, () => since), limit)
+        assert.strictEqual((looks.at(-1) ?? 0) - (looks[0] ?? 0), 60, created_at)
+      }
     }))
 })
 

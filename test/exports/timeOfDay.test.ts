@@ -42,8 +42,7 @@ describe.each([["forward", 2 * hour], ["back", -2 * hour]])("the time of day tha
             if (looks === 2) skew.millis = millis
             return job ?? { id: "job_1", type: "users_export", status: "completed" }
           }),
-          () => false,
-          ({ secondsLeft }) => Effect.sync(() => void lefts.push(secondsLeft))
+          { isPassing: () => false, track: ({ secondsLeft }) => Effect.sync(() => void lefts.push(secondsLeft)) }
         ).pipe(Effect.withClock(clock))
       )
       yield* TestClock.adjust("1 minute")

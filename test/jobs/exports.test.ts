@@ -7,6 +7,7 @@ import { runExport } from "../../src/jobs/exportRun.js"
 import { keepNothing, make } from "../../src/jobs/memoryStore.js"
 import { JobStoreError } from "../../src/jobs/model.js"
 import { makeRunner } from "../../src/jobs/runner.js"
+import { makeService } from "../../src/jobs/service.js"
 import type { JobStore } from "../../src/jobs/store.js"
 import * as Testing from "../../src/Testing.js"
 import * as TestJobs from "../support/jobs.js"
@@ -18,7 +19,8 @@ type Start = Effect.Effect<void, Errors.ClientError>
 type Look = Effect.Effect<object, Errors.NotFound | Errors.ClientError>
 
 /** A service of exports: what happens before each start and each look, counted from 1. */
-const exporting = ({ look = () => Effect.void, start = () => Effect.void }: {
+const exporting = ({ job = () => ({}), look = () => Effect.void, start = () => Effect.void }: {
+  readonly job?: (id: string) => object
   readonly start?: (nth: number) => Start
   readonly look?: (nth: number) => Effect.Effect<unknown, Effect.Effect.Error<Look>>
 } = {}) => {
@@ -35,7 +37,8 @@ const exporting = ({ look = () => Effect.void, start = () => Effect.void }: {
           id,
           type: "users_export",
           status: "completed",
-          location: "https://storage.example.com/users.gz"
+          location: "https://storage.example.com/users.gz",
+          ...job(id)
         })
       ))
   )
@@ -45,13 +48,17 @@ const exporting = ({ look = () => Effect.void, start = () => Effect.void }: {
 const monday = Jobs.export({ tenant: "acme", key: "monday", input: {} })
 
 /** A store with one export that runs, and runs of it by several processes. */
-const processes = (acme: { readonly layer: Layer.Layer<IdentityClient.IdentityClient> }) =>
+const processes = (
+  acme: { readonly layer: Layer.Layer<IdentityClient.IdentityClient> },
+  options: Jobs.RunOptions = {}
+) =>
   Effect.gen(function*() {
     const store = yield* Effect.flatMap(keepNothing, make)
     yield* store.create(newJob("a", { kind: "export", definition: "{}" }))
     yield* store.update(seen("a"), ["loading"], { state: "waiting", isLoaded: true })
     const client = yield* Effect.provide(IdentityClient.IdentityClient, acme.layer)
-    const runnerOf = (own: JobStore) => makeRunner({ store: own, tenants: { client: () => Effect.succeed(client) } })
+    const runnerOf = (own: JobStore) =>
+      makeRunner({ ...options, store: own, tenants: { client: () => Effect.succeed(client) } })
     return { store, runnerOf, run: runnerOf(store), job: Effect.map(store.get("a"), Option.getOrThrow) }
   })
 
@@ -128,6 +135,60 @@ describe("an export as a job", () => {
     }).pipe(Effect.provide(TestJobs.over({ acme }, { giveUpAfter: "1 hour", pollInterval: "1 minute" })))
   })
 
+  it.effect("whose job never ends is failed a time after its creation, whichever process waits, and resumed with another", () => {
+    const pending = { status: "pending", created_at: "1970-01-01T01:00:00.000Z" }
+    const acme = exporting({ job: (id) => id === "job_0000000000000001" ? pending : {} })
+    return Effect.gen(function*() {
+      const { job, run, runnerOf, store } = yield* processes(acme, {
+        pollInterval: "1 minute",
+        exportTimeout: "1 hour"
+      })
+      yield* TestClock.adjust("1 hour")
+      // One process ends, and another one goes on.
+      const first = yield* Effect.fork(run("a"))
+      yield* TestClock.adjust("50 minutes")
+      yield* Fiber.interrupt(first)
+      const second = yield* Effect.fork(runnerOf(store)("a"))
+      yield* TestClock.adjust("9 minutes")
+      assert.deepInclude(yield* job, { state: "running" })
+      yield* TestClock.adjust("1 minute")
+      yield* Fiber.join(second)
+      assert.deepInclude(yield* job, {
+        state: "failed",
+        error: {
+          tag: "ExportError",
+          message: "the job has not ended in 1h: its status is \"pending\". If it ends later, its id gives the file"
+        }
+      })
+      const { resume } = makeService({
+        store,
+        tenants: { client: () => Effect.dieMessage("no client is needed") },
+        start: () => Effect.void
+      })
+      yield* resume("a")
+      yield* run("a")
+      assert.deepInclude(yield* job, { state: "done", exportJob: "job_0000000000000002" })
+    })
+  })
+
+  it.effect("is failed after `exportTimeout`, and at once if its job was canceled or has expired", () => {
+    const statuses = ["pending", "canceled", "expired"]
+    const acme = exporting({ job: (id) => ({ status: statuses[Number(id.at(-1)) - 1] }) })
+    return Effect.gen(function*() {
+      const { status, submit } = yield* Jobs.Jobs
+      const id = yield* submit(monday)
+      yield* TestClock.adjust("9 minutes")
+      assert.deepInclude(yield* status(id), { state: "running" })
+      yield* TestClock.adjust("1 minute")
+      assert.deepInclude(yield* status(id), { state: "failed" })
+      for (const message of ["the job was canceled", "the job has expired, so it offers no file any more"]) {
+        const id = yield* submit({ ...monday, key: message })
+        yield* TestClock.adjust("1 second")
+        assert.deepInclude(yield* status(id), { state: "failed", error: { tag: "ExportError", message } })
+      }
+    }).pipe(Effect.provide(TestJobs.over({ acme }, { exportTimeout: "10 minutes" })))
+  })
+
   it.effect("whose job the service no longer knows starts another one when it is resumed", () => {
     const acme = exporting({
       look: (nth) => nth === 1 ? Effect.fail(new Errors.NotFound({ ...failure, operation: "getJob" })) : Effect.void
@@ -154,7 +215,7 @@ describe("a run of an export", () => {
       const acme = exporting()
       const { job, store } = yield* running(acme)
       yield* store.claimExport(seen("a"))
-      const run = Effect.provide(runExport(store, yield* job, Effect.void), acme.layer)
+      const run = Effect.provide(runExport(store, yield* job, {}, Effect.void), acme.layer)
       assert.deepInclude(yield* Effect.flip(run), {
         _tag: "Failed",
         error: {
@@ -172,7 +233,7 @@ describe("a run of an export", () => {
       const { job, store } = yield* running(acme)
       const before = yield* job
       yield* store.claimExport(seen("a"))
-      assert.deepInclude(yield* Effect.flip(Effect.provide(runExport(store, before, Effect.void), acme.layer)), {
+      assert.deepInclude(yield* Effect.flip(Effect.provide(runExport(store, before, {}, Effect.void), acme.layer)), {
         _tag: "Passing",
         isService: false,
         error: { tag: "NotRunning", message: "the job does not run any more, or another run starts it" }
@@ -188,7 +249,7 @@ describe("a run of an export", () => {
       yield* store.claimExport(seen("a"))
       const error = new Errors.TokenError({ operation: "createUsersExport", message: "No.", error: "invalid_client" })
       const { layer } = clientOf({ tokens: TokenProvider.layerEffect(Effect.fail(error)) })
-      assert.deepInclude(yield* Effect.flip(Effect.provide(runExport(store, before, Effect.void), layer)), {
+      assert.deepInclude(yield* Effect.flip(Effect.provide(runExport(store, before, {}, Effect.void), layer)), {
         _tag: "Failed",
         error: { tag: "TokenError", message: "No." }
       })
@@ -201,9 +262,9 @@ describe("a run of an export", () => {
       const { job, store } = yield* running(acme)
       let responses = 0
       const onResponse = Effect.sync(() => void responses++)
-      yield* Effect.provide(runExport(store, yield* job, onResponse), acme.layer)
+      yield* Effect.provide(runExport(store, yield* job, {}, onResponse), acme.layer)
       assert.strictEqual(responses, 2)
-      yield* Effect.provide(runExport(store, yield* job, onResponse), acme.layer)
+      yield* Effect.provide(runExport(store, yield* job, {}, onResponse), acme.layer)
       assert.strictEqual(responses, 3)
       assert.deepStrictEqual(acme.counts, { starts: 1, looks: 2 })
     }))

@@ -1,7 +1,7 @@
 /** Tests of lists that go on by checkpoint, by number or by both, and whose pages are objects or bare lists. */
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Either, FastCheck, type Layer, Schema, Stream } from "effect"
-import { Errors, Operation, Pagination } from "../../src/index.js"
+import { Errors, type IdentityClient, Operation, Pagination } from "../../src/index.js"
 import { forAll } from "../support/arbitraries.js"
 import { over } from "../support/client.js"
 import { inProcess } from "../support/tokenServer.js"
@@ -59,6 +59,34 @@ const both = Operation.make("both", () => ({
   items: "users",
   paging: "both"
 }))
+
+/** Events of a log. Pages are bare lists, or have a total; none has a `next`. */
+const newer = Operation.make("newer", () => ({
+  ...shared,
+  path: "/:kind/logs",
+  params: { kind: Schema.String },
+  query: { ...numbered, ...checkpoints, search: Schema.optional(Schema.String), sort: Schema.optional(Schema.String) },
+  success: Schema.Union(
+    Schema.Array(Schema.Struct({ log_id: Schema.String })),
+    Schema.Struct({ total: Schema.Number, logs: Schema.Array(Schema.Struct({ log_id: Schema.String })) })
+  ),
+  items: "logs",
+  paging: "newer"
+}))
+
+/** A log, as the service has it: with `from` what is newer, oldest first, whatever else is asked; without it by number, newest first. */
+const withLog = (size: number) => {
+  const log = Array.from({ length: size }, (_, nth) => ({ log_id: `${nth}` }))
+  const respond = ({ from, include_totals, page = "0", per_page = "50", search, take = "50" }: Query) => {
+    if (from !== undefined) return log.slice(Number(from) + 1, Number(from) + 1 + Number(take))
+    const found = log.filter(({ log_id }) => search !== "even" || Number(log_id) % 2 === 0).toReversed()
+    const logs = found.slice(Number(page) * Number(per_page), (Number(page) + 1) * Number(per_page))
+    return include_totals === "true" ? { total: found.length, logs } : logs
+  }
+  /** What a new event does: it pushes all others on. */
+  const add = () => log.push({ log_id: `${log.length}` })
+  return { add, respond }
+}
 
 const users = (count: number) => Array.from({ length: count }, (_, nth) => ({ id: `u${nth}` }))
 
@@ -162,6 +190,68 @@ describe("Pagination.stream", () => {
       const third = serving(withPages(all))
       yield* collect(Pagination.stream(both, { page: 1, per_page: undefined, include_totals: undefined }), third.layer)
       assert.deepStrictEqual(third.queries(), [{ page: "1", include_totals: "true" }])
+    }))
+
+  it.effect("goes by number through a log whose checkpoint finds what is newer, so that a search holds for each page", () =>
+    Effect.gen(function*() {
+      const { layer, queries } = serving(withLog(7).respond)
+      const found = yield* collect(Pagination.stream(newer, { kind: "a", search: "even", per_page: 2 }), layer)
+      assert.deepStrictEqual(found.map(({ log_id }) => log_id), ["6", "4", "2", "0"])
+      const page = { search: "even", per_page: "2", include_totals: "true" }
+      assert.deepStrictEqual(queries(), [page, { ...page, page: "1" }])
+    }))
+
+  it.effect("emits each event of a log once, though new ones push others to the next page", () =>
+    Effect.gen(function*() {
+      const { add, respond } = withLog(6)
+      const { layer } = serving((query, nth) => {
+        if (nth === 2) add()
+        return respond(query)
+      })
+      const found = yield* collect(Pagination.stream(newer, { kind: "a", per_page: 3 }), layer)
+      assert.deepStrictEqual(found.map(({ log_id }) => log_id), ["5", "4", "3", "2", "1", "0"])
+    }))
+
+  it.effect("gives what is newer than an event of a log, the oldest first", () =>
+    Effect.gen(function*() {
+      const { layer, queries } = serving(withLog(7).respond)
+      const found = yield* collect(Pagination.stream(newer, { kind: "a", from: "2", take: 3, sort: undefined }), layer)
+      assert.deepStrictEqual(found.map(({ log_id }) => log_id), ["3", "4", "5", "6"])
+      assert.deepStrictEqual(queries(), [{ from: "2", take: "3" }, { from: "5", take: "3" }])
+    }))
+
+  it.effect.each<readonly [object, ReadonlyArray<string>]>([
+    [{ from: "2", search: "even", sort: "date:1" }, ["search", "sort"]],
+    [{ from: "2", take: 10, page: 0, per_page: 50 }, ["page", "per_page"]],
+    [{ take: 10, search: "even" }, ["take"]]
+  ])("refuses a stream of a log whose pages cannot mean what is asked: %j", ([input, paths]) =>
+    Effect.gen(function*() {
+      const { layer, queries } = serving(withLog(7).respond)
+      for (const stream of [Pagination.stream, Pagination.streamEither]) {
+        const error = yield* Effect.flip(
+          collect<unknown, unknown, IdentityClient.IdentityClient, Errors.InvalidInput>(
+            stream(newer, { kind: "a", ...input }),
+            layer
+          )
+        )
+        assert.deepInclude(error, { _tag: "InvalidInput", operation: "newer" })
+        assert.deepStrictEqual((error as Errors.InvalidInput).issues.map(({ path }) => path), paths)
+      }
+      assert.deepStrictEqual(queries(), [])
+    }))
+
+  it.effect("refuses a page together with a checkpoint, where a service has both", () =>
+    Effect.gen(function*() {
+      const { layer, queries } = serving(withPages(users(5)))
+      const error = yield* Effect.flip(collect(Pagination.stream(both, { per_page: 3, from: "at-3", take: 3 }), layer))
+      assert.deepInclude(error, {
+        _tag: "InvalidInput",
+        issues: [
+          { path: "from", message: "cannot be combined with `page` or `per_page`" },
+          { path: "take", message: "cannot be combined with `page` or `per_page`" }
+        ]
+      })
+      assert.deepStrictEqual(queries(), [])
     }))
 
   it.effect("ends with an empty page, whatever its checkpoint", () =>

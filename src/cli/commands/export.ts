@@ -3,6 +3,7 @@ import * as Args from "@effect/cli/Args"
 import * as Options from "@effect/cli/Options"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Console from "effect/Console"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Exports from "../../Exports.js"
@@ -61,13 +62,15 @@ const statusOf = ({ bytes, percentage, phase, remaining, totalBytes }: Exports.P
 }
 
 /** The message of a failure that an option helps against. The library's own message names options of its functions. */
-const adviceOn = ({ message, reason }: Exports.ExportError): string | undefined => {
+const adviceOn = ({ job, message, reason }: Exports.ExportError): string | undefined => {
   switch (reason) {
     case "exists":
       return message.includes("folder") ? undefined : `${message}; --overwrite replaces it`
     case "unknown-start":
       return "an earlier run ended while it started a job: look for it in the tenant, then give its id with --job, or start " +
         "another one with --start-again"
+    case "timeout":
+      return `${message}: run the same command again to go on with ${printableLine(job ?? "the job")}`
     default:
       return undefined
   }
@@ -97,9 +100,13 @@ export const definition = define({
     overwrite: flag("overwrite", "Replace the file if it exists"),
     job: optional(Options.text("job"), "Go on with this job instead of starting one"),
     startAgain: flag("start-again", "Start a job though an earlier run may have started one"),
+    timeout: Options.integer("timeout").pipe(
+      Options.withDefault(32_400),
+      Options.withDescription("Seconds to wait for the end of the job (default: 32400, nine hours)")
+    ),
     json: json("one line of JSON: path, job, rows and size")
   },
-  run: ({ connection, fields, format = "json", gzip, job, json, limit, out, overwrite, startAgain }) =>
+  run: ({ connection, fields, format = "json", gzip, job, json, limit, out, overwrite, startAgain, timeout }) =>
     Effect.gen(function*() {
       const progress = yield* Exports.makeProgress
       const input = {
@@ -110,7 +117,14 @@ export const definition = define({
       }
       const file = yield* Effect.scoped(Effect.gen(function*() {
         if (!json) yield* ProgressBar.show(Effect.map(progress, statusOf))
-        return yield* Exports.toFile(out, input, { gzip, overwrite, job, startAgain, progress })
+        return yield* Exports.toFile(out, input, {
+          gzip,
+          overwrite,
+          job,
+          startAgain,
+          progress,
+          timeout: Duration.seconds(timeout)
+        })
       })).pipe(
         Effect.onInterrupt(() =>
           Effect.flatMap(progress, ({ job }) =>

@@ -30,7 +30,7 @@ export interface Success {
 
 /** The way in which a list comes in pages. */
 export interface Paging {
-  readonly kind: "number" | "checkpoint" | "both"
+  readonly kind: "number" | "checkpoint" | "both" | "newer"
   /** The field that holds the items of a page; absent if every success is a bare list. */
   readonly items: string | undefined
 }

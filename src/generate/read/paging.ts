@@ -16,11 +16,14 @@ const listsOf = (shape: Shape, reader: SchemaReader): ReadonlyArray<string> =>
     ? shape.fields.filter((field) => reader.dereference(field.shape)._tag === "Array").map(({ name }) => name)
     : []
 
+/** Tells whether a form has the checkpoint of the next page. */
+const hasNext = (shape: Shape): boolean => shape._tag === "Object" && shape.fields.some(({ name }) => name === "next")
+
 const letters = (text: string): string => text.toLowerCase().replace(/[^a-z]/g, "")
 
 /**
  * An operation has pages if its query has `page`, or `from` and `take`, and each form of its success is a list or an object with
- * one list, the same in all. Of several lists it is the one with the name of the path's last part.
+ * one list, the same in all. If it has both, and no form has the `next` checkpoint, `from` is an item, as in logs: what is newer follows. Of several lists it is the one with the name of the path's last part.
  */
 export const readPaging = (
   reader: SchemaReader,
@@ -31,8 +34,8 @@ export const readPaging = (
   const has = (name: string) => query.some((parameter) => parameter.name === name)
   const [byNumber, byCheckpoint] = [has("page"), has("from") && has("take")]
   if (success === undefined || success.isStream || (!byNumber && !byCheckpoint)) return undefined
-  const kind = byNumber && byCheckpoint ? "both" : byNumber ? "number" : "checkpoint"
   const forms = formsOf(success.shape, reader)
+  const kind = !byCheckpoint ? "number" : !byNumber ? "checkpoint" : forms.some(hasNext) ? "both" : "newer"
   const objects = forms.filter(({ _tag }) => _tag !== "Array")
   const common = objects.map((form) => listsOf(form, reader))
     .reduce<ReadonlyArray<string> | undefined>(

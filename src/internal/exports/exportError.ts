@@ -17,7 +17,8 @@ import { TaggedError } from "../runtime/taggedError.js"
 /**
  * The reason why an export failed.
  *
- * - `job-failed`: the job has ended without a file. Start another.
+ * - `job-failed`: the job has ended without a file: it has failed, or was canceled. Start another.
+ * - `timeout`: the job had not ended at `timeout`; the message has its last status. It may still end: look again with its id.
  * - `not-an-export`: the job of this id exports no users.
  * - `expired`: the job has ended, but its file is no longer offered: it is kept for 24 hours.
  * - `unsafe-link`: the link to the file is no https URL. Nothing was sent to it.
@@ -39,6 +40,7 @@ import { TaggedError } from "../runtime/taggedError.js"
  */
 export type ExportReason =
   | "job-failed"
+  | "timeout"
   | "not-an-export"
   | "expired"
   | "unsafe-link"

@@ -7,7 +7,7 @@ import { isLoopback } from "../http/baseUrl.js"
 import { redact } from "../http/redact.js"
 import { inOwnFiber, withoutFailureLogs } from "../runtime/fiber.js"
 import { stopwatch } from "../runtime/monotonicClock.js"
-import { ExportError } from "./exportError.js"
+import { ExportError, type ExportReason } from "./exportError.js"
 import type { Track } from "./progress.js"
 
 /** The part of a job that an export needs. */
@@ -15,6 +15,7 @@ export interface Job {
   readonly id: string
   readonly type: string
   readonly status: string
+  readonly created_at?: string
   readonly format?: string
   readonly location?: string
   readonly percentage_done?: number
@@ -77,11 +78,36 @@ export const nextWait = (left: number | undefined, previous: number, hasChanged:
 /** The number of failed looks in a row that an export endures. */
 const maxFailures = 5
 
-/** Waits until a job has ended. Endures passing failures, because the job goes on meanwhile. */
+/**
+ * The longest wait for a job by default. The service fails an export that takes longer than eight hours; a job that is still pending
+ * after nine has been forgotten.
+ */
+const defaultTimeout = "9 hours"
+
+/** How a wait for a job goes. */
+export interface WaitOptions<E> {
+  readonly isPassing: (error: E) => boolean
+  readonly track: Track
+  /** The longest wait (default 9 hours). */
+  readonly timeout?: Duration.DurationInput | undefined
+  /**
+   * `creation`: the time since the service created the job counts as waited for, so that runs one after the other have one limit
+   * (default: `wait`).
+   */
+  readonly countFrom?: "wait" | "creation"
+}
+
+/** The milliseconds since the service created a job; 0 if it does not say, or its clock is ahead. */
+const ageOf = ({ created_at = "" }: Job): Effect.Effect<number> =>
+  Effect.map(Effect.clock, (clock) => Math.max(0, clock.unsafeCurrentTimeMillis() - Date.parse(created_at)) || 0)
+
+/**
+ * Waits until a job has ended. Endures passing failures, because the job continues meanwhile. The wait has an end of its own: a status
+ * that is neither known to be final nor ever changes is waited for until `timeout`, where a last look is taken.
+ */
 export const awaitEnd = <E, R>(
   getJob: Effect.Effect<Job, E, R>,
-  isPassing: (error: E) => boolean,
-  track: Track
+  { countFrom = "wait", isPassing, timeout = defaultTimeout, track }: WaitOptions<E>
 ): Effect.Effect<Job, E | ExportError, R> =>
   Effect.flatMap(stopwatch, (elapsed) => {
     const look = (wait: number, percentage: number | undefined, failures: number): Effect.Effect<
@@ -97,12 +123,14 @@ export const awaitEnd = <E, R>(
         onSuccess: (job) => {
           const problem = problemOf(job)
           if (problem !== undefined) return problem
-          if (job.status === "completed") return Effect.succeed(job)
-          return Effect.flatMap(elapsed, (millis) => {
+          if (statusOf(job) === "completed") return Effect.succeed(job)
+          return Effect.flatMap(Effect.zip(elapsed, ageOf(job)), ([millis, age]) => {
+            const rest = Duration.toMillis(timeout) - (countFrom === "creation" ? Math.max(millis, age) : millis)
+            if (rest <= 0) return timedOut(job, timeout)
             const left = secondsLeft(job, millis)
             const next = nextWait(left, wait, job.percentage_done !== percentage)
             return track({ phase: "waiting", percentage: job.percentage_done, secondsLeft: left }).pipe(
-              Effect.zipRight(Effect.sleep(Duration.millis(next))),
+              Effect.zipRight(Effect.sleep(Math.ceil(Math.min(next, rest)))),
               Effect.zipRight(Effect.suspend(() => look(next, job.percentage_done, 0)))
             )
           })
@@ -111,13 +139,35 @@ export const awaitEnd = <E, R>(
     return look(waits.min, undefined, 0)
   })
 
-const problemOf = ({ id, location = "", status, status_details, type }: Job): ExportError | undefined => {
+/** The status, as documented: elsewhere the service writes the same words in upper case. */
+const statusOf = ({ status }: Job): string => status.toLowerCase()
+
+const timedOut = ({ id, percentage_done, status }: Job, timeout: Duration.DurationInput) => {
+  const done = percentage_done === undefined ? "" : `, ${percentage_done} % done`
+  const message = `the job has not ended in ${Duration.format(timeout)}: its status is ${
+    JSON.stringify(status.slice(0, 40))
+  }${done}. If it ends later, its id gives the file`
+  return new ExportError({ reason: "timeout", message, job: id })
+}
+
+/** The final statuses of jobs without a file. */
+const problems: Readonly<Record<string, readonly [ExportReason, message: string]>> = {
+  failed: ["job-failed", "the job has failed"],
+  canceled: ["job-failed", "the job was canceled"],
+  cancelled: ["job-failed", "the job was canceled"],
+  expired: ["expired", "the job has expired, so it offers no file any more"]
+}
+
+const problemOf = (job: Job): ExportError | undefined => {
+  const { id, location = "", status_details, type } = job
   if (type !== "users_export") {
     return new ExportError({ reason: "not-an-export", message: "the job exports no users", job: id })
   }
-  if (status !== "failed") return undefined
+  const status = statusOf(job)
+  const [reason, message] = Object.hasOwn(problems, status) ? problems[status] ?? [] : []
+  if (reason === undefined) return undefined
   const details = status_details === undefined ? "" : `: ${redact(status_details, [location])}`
-  return new ExportError({ reason: "job-failed", message: `the job has failed${details}`, job: id })
+  return new ExportError({ reason, message: `${message}${details}`, job: id })
 }
 
 /** The link of an ended job: only https, or plain http to this machine. */

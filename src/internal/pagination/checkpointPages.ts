@@ -1,11 +1,8 @@
 /** Pages by checkpoint: reads the cursor of the next page, and notices a listing that goes round in a circle. */
-import { field, type Pages, type PagingInput } from "./listing.js"
+import { field, idOf, type Pages, type PagingInput } from "./listing.js"
 
 /** The number of items to ask for if the caller does not say. Without `take` a service that has both pages by number. */
 const defaultTake = 50
-
-/** The identifier of an item; log events have it in `log_id`. */
-const idOf = (item: unknown): unknown => field(item, "id") ?? field(item, "log_id")
 
 /**
  * Pages by checkpoint. The last page has no `next`, or no items; a short page may have a `next`. The checkpoint is the field `next` of a page, or the identifier of the last item of a bare list
@@ -26,7 +23,6 @@ export const byCheckpoint = <Input extends PagingInput>(input: Input): Pages<Inp
   return {
     first,
     start: 0,
-    size: "take",
     add: (items, success) => {
       const newIndexes = items.map((_, index) => index)
       const isBare = Array.isArray(success)

@@ -19,11 +19,12 @@ export interface Pages<Input> {
   readonly first: Input
   /** The number of the first page. */
   readonly start: number
-  /** The field of the input that sets the page size. */
-  readonly size: "per_page" | "take"
   /** Adds the next page: its items and the whole success. */
   readonly add: (items: ReadonlyArray<unknown>, success: unknown) => NextPage<Input>
 }
 
 /** A field of a value that need not be an object. */
 export const field = (value: unknown, name: string): unknown => Predicate.isRecord(value) ? value[name] : undefined
+
+/** The identifier of an item; log events have it in `log_id`. */
+export const idOf = (item: unknown): unknown => field(item, "id") ?? field(item, "log_id") ?? undefined

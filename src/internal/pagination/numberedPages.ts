@@ -1,14 +1,12 @@
 /** Pages by number: which items of a page are new, whether another page may follow, and when a listing would never end. */
 import * as Either from "effect/Either"
 import type { Any } from "../../Endpoint.js"
-import { field, type Pages, type PagingInput } from "./listing.js"
+import { field, idOf, type Pages, type PagingInput } from "./listing.js"
 
 /** A page's new items, by their indexes, or the reason why the listing would never end. */
 export type TrackedPage =
   | { readonly _tag: "Items"; readonly newIndexes: ReadonlyArray<number>; readonly isLast: boolean }
   | { readonly _tag: "Endless"; readonly reason: string }
-
-const idOf = (item: unknown): unknown => field(item, "id") ?? undefined
 
 /** The text of a page whose items differ, if some have no id. Items that are alike on one page may be alike on two. */
 const textOf = (items: ReadonlyArray<unknown>): string | undefined => {
@@ -109,7 +107,6 @@ export const byNumber = <Input extends PagingInput>({ query = {} }: Any, input: 
   return {
     first,
     start,
-    size: "per_page",
     add: (items, success) => {
       const tracked = tracker.add(items, field(success, "total"))
       return tracked._tag === "Endless" ? tracked : {

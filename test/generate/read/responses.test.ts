@@ -129,6 +129,16 @@ describe("a list in pages", () => {
       { kind: "both", items: "b" }
     ],
     [
+      "is by number, and from an item on to newer ones, if no form has the next checkpoint",
+      ["page", "per_page", "from", "take", "search"],
+      "/logs",
+      either(list, { type: "object", properties: { total: { type: "integer" }, logs: list } }),
+      { kind: "newer", items: "logs" }
+    ],
+    ["is by number, and to newer ones, if it is a bare list", ["page", "from", "take"], "/logs", list, {
+      kind: "newer"
+    }],
+    [
       "is the list with the name of the path's last part",
       ["page"],
       "/event_streams/{id}",
