@@ -13,6 +13,12 @@ import { run } from "./support/run.js"
 const { profiles: [profile], streams: [stream] } = Tenant.demo
 const [first, second, queued] = stream.events
 
+/** A tenant that delivers queued events after a second. */
+const QuickTenantLive = Tenant.layerServer.pipe(
+  Layer.provideMerge(Tenant.layer({ durations: { delivery: "1 second" } })),
+  Layer.provideMerge(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 0 }))
+)
+
 const sent = Effect.flatMap(
   Tenant.Tenant,
   ({ requests }) =>
@@ -274,7 +280,7 @@ describe("redeliver --one-call", () => {
       const json = yield* run([...args, "--to", "2020-01-01", "--json"])
       assert.deepStrictEqual(JSON.parse(json.stdout), { done: 0, total: 0, delivered: 0, failedAgain: 0, pending: 0 })
       assert.lengthOf((yield* sent).filter((name) => name === "redeliverEvents"), 1)
-    }).pipe(Effect.provide(TenantLive)))
+    }).pipe(Effect.provide(QuickTenantLive)))
 
   it.live("sends nothing with --dry-run, and shows the first of many", () =>
     Effect.gen(function*() {

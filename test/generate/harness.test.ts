@@ -128,7 +128,7 @@ describe("the harness", () => {
         path: "/things",
         scope: [],
         idempotent: false,
-        error: [RateLimited]
+        error: [BadRequest, RateLimited]
       })
       const [report] = yield* callAll(get, operationsOf(get), { listThings })
       assert.deepStrictEqual(report?.faults, ["a GET is declared as not idempotent"])

@@ -237,7 +237,7 @@ export const definition = define({
     "Redelivers failed events of a stream, each once. The results are kept in a directory: if the command is interrupted or " +
     "crashes, run it again to resume. With --one-call it asks first, keeps nothing, and tells what became of each event.",
   codes: {
-    3: "some events failed, are unknown, invalid or pending; no such stream; the service was unavailable",
+    3: "failed, unknown, invalid or pending events; no such stream; an outage",
     130: "interrupted; run it again to resume (not with --one-call)"
   },
   config,

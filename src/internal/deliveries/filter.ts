@@ -18,7 +18,7 @@ export interface Filter {
   readonly eventTypes?: ReadonlyArray<string> | undefined
   /** The start of the time of the failures (default: the first). Rounded down to a second. */
   readonly from?: Time | undefined
-  /** The end of that time (default: none). Rounded up to the next second. */
+  /** The end of that time (default: none), which the service excludes. Rounded up to a second. */
   readonly to?: Time | undefined
 }
 
@@ -29,24 +29,30 @@ export interface EncodedFilter {
   readonly date_to?: string
 }
 
-const isoText = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/
+const isoText = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3}(\d*))?)?(?:Z|[+-]\d\d:\d\d))?$/
 
-/** The milliseconds of a time since 1970; NaN if it is none. */
-const read = (time: Time | undefined): number =>
+/** The milliseconds of a text, and whether digits after those of the milliseconds count. */
+const parse = (text: string): { readonly millis: number; readonly hasMore: boolean } => {
+  const found = isoText.exec(text)
+  return {
+    millis: found !== null && beginsWithDate(text) ? Date.parse(text) : NaN,
+    hasMore: Number(found?.[1]) > 0
+  }
+}
+
+const read = (time: Time | undefined): { readonly millis: number; readonly hasMore: boolean } =>
   typeof time === "string"
-    ? isoText.test(time) && beginsWithDate(time) ? Date.parse(time) : NaN
-    : time instanceof Date
-    ? time.getTime()
-    : DateTime.isDateTime(time)
-    ? DateTime.toEpochMillis(time)
-    : NaN
+    ? parse(time)
+    : {
+      millis: time instanceof Date ? time.getTime() : DateTime.isDateTime(time) ? DateTime.toEpochMillis(time) : NaN,
+      hasMore: false
+    }
 
-/**
- * Converts a time, if there is one, to RFC 3339 with seconds, which is the longest text that the service takes: 20 characters. Rounds up to
- * the next second even from a whole one, because the service excludes the end itself (types of Auth0's SDK).
- */
+/** Converts a time, if there is one, to RFC 3339 with seconds, which is the longest text that the service takes: 20 characters. */
 const encodeTime = (time: Time | undefined, round: "down" | "up"): string | undefined => {
-  const rounded = DateTime.make((Math.floor(read(time) / 1000) + (round === "up" ? 1 : 0)) * 1000)
+  const { hasMore, millis } = read(time)
+  const isWhole = millis % 1000 === 0 && !hasMore
+  const rounded = DateTime.make((Math.floor(millis / 1000) + (round === "up" && !isWhole ? 1 : 0)) * 1000)
   // Other years have a sign and two more digits.
   return rounded.pipe(
     Option.map((time) => `${DateTime.formatIso(time).slice(0, -5)}Z`),

@@ -152,7 +152,7 @@ const operations: Interface["operations"] = {
     input: { from: optional("query", text), page: optional("query", text), take: optional("query", text) },
     success: { shape: listOf(named("Order")), isOptional: false, isStream: false },
     ...plain,
-    paging: "both"
+    paging: "newer"
   },
   setLabels: {
     method: "PUT",
