@@ -1,7 +1,7 @@
 /** The attempts to deliver an event: a round of four, within seven seconds, for each time that delivery fails. */
 import { timestamp } from "./timestamp.js"
 
-/** An attempt to deliver an event. @since 0.1.0 @category models */
+/** An attempt to deliver an event of the tenant. @since 0.1.0 @category models */
 export interface Attempt {
   readonly timestamp: string
   /** `retrying` marks an accepted redelivery (default: `failed`). */
