@@ -19,7 +19,7 @@ const lastNight: Deliveries.Filter = {
   to: "2026-01-16T06:00:00+01:00"
 }
 
-// Each failed event of last night, one call for each. If it fails, run it again with the same directory to resume it.
+// Each failed event of last night, one call for each. Run it again with the same directory to resume it.
 const redeliverEach = (directory: string) =>
   Effect.gen(function*() {
     const failed = Deliveries.failed(stream, lastNight).pipe(Stream.map(({ id }) => id))

@@ -46,7 +46,7 @@ const watched = (job: Jobs.Job) =>
     return yield* awaitEnd(id)
   })
 
-// What became of each event. A job that failed is resumed by somebody who has read why: `resume` may start an export a second time.
+// What became of each event. Read why a job failed before you resume it: `resume` may start an export twice.
 const report = (id: string) =>
   Effect.gen(function*() {
     const { results, status } = yield* Jobs.Jobs

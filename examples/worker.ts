@@ -1,5 +1,6 @@
 /**
- * A worker that lists the versions of an action for callers that know its secret: without one, anybody could read what the worker may read. It
+ * A worker that lists the versions of an action for callers that know its secret: without one, anybody could
+ * read what the worker may read. It
  * builds its layers for each request, which owns connections.
  */
 import { FetchHttpClient } from "@effect/platform"

@@ -37,7 +37,7 @@ export const exportUsers = step(
   }).pipe(Effect.scoped)
 )
 
-// Each failed event is sent once. Its delivery stays among the failed ones until it has succeeded, with an attempt `retrying`.
+// Each failed event is sent once. Its delivery stays listed, with an attempt `retrying`, until it has succeeded.
 export const redeliverFailed = step(
   "2. Redeliver the failed deliveries of an event stream",
   Effect.gen(function*() {
