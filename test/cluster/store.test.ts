@@ -1,7 +1,7 @@
 /** The storage in PostgreSQL: jobs do not disturb each other, and counts agree with the entries whatever happens. */
 import { SqlClient } from "@effect/sql"
 import { assert } from "@effect/vitest"
-import { Context, Deferred, Duration, Effect, Either, Fiber, Layer, Logger, Option, Random, Stream } from "effect"
+import { Context, Deferred, Duration, Effect, Either, Fiber, Layer, Logger, Option, Random, Schedule, Stream } from "effect"
 import { makeJobStore } from "../../src/cluster/jobStore.js"
 import { Redelivery } from "../../src/index.js"
 import type { JobStore } from "../../src/jobs/store.js"
@@ -145,8 +145,8 @@ withPostgres("the storage in PostgreSQL", (it) => {
         { concurrency: "unbounded", discard: true }
       )
       const adding = Effect.forEach(jobs, (job) => store.addEvents(newJob(job), "running", eventsOf(100, 100)))
-      // The pool may still have connections that the server has ended.
-      const again = Effect.retry({ times: 20 })
+      // The pool may still have connections that the server has ended: it needs a moment to notice.
+      const again = Effect.retry(Schedule.intersect(Schedule.spaced("20 millis"), Schedule.recurs(100)))
       // Connections that end in the middle of statements: their responses are lost.
       const losing = Effect.repeatN(
         Effect.delay(
@@ -157,14 +157,14 @@ withPostgres("the storage in PostgreSQL", (it) => {
         ),
         8
       )
-      yield* Effect.all([writing, Effect.retry(adding, { times: 20 }), losing], { concurrency: "unbounded" })
+      yield* Effect.all([writing, again(adding), losing], { concurrency: "unbounded" })
       for (const job of jobs) {
         const counts = yield* again(store.counts(job))
         assert.deepStrictEqual<unknown>(counts, yield* again(counted(sql, job)))
         assert.strictEqual(counts.total, 200)
         assert.isAbove(counts.outcomes.accepted, 0)
       }
-      const journal = yield* store.journal("a")
+      const journal = yield* again(store.journal("a"))
       yield* again(journal.set("lock", "before"))
       yield* again(journal.clear)
       assert.deepInclude(yield* again(store.counts("a")), { total: 200, left: 200 })
