@@ -25,6 +25,7 @@ import * as OpenApi from "./tenant/docs/openapi.js"
 import * as Files from "./tenant/exports/files.js"
 import { demo, demoClients, demoClientsFor } from "./tenant/fixtures/demo.js"
 import { makeUsers } from "./tenant/fixtures/users.js"
+import * as AllowedHosts from "./tenant/server/allowedHosts.js"
 import * as App from "./tenant/server/app.js"
 import type { Client, ClientWithoutSecret } from "./tenant/server/clientAuthentication.js"
 import * as Faults from "./tenant/server/faults.js"
@@ -100,13 +101,21 @@ export interface Options {
     /** The bucket of profile updates (default: 5 at once, 100 a minute). */
     readonly profileUpdates?: TokenBucket.BucketSize | undefined
   } | undefined
+  /**
+   * The names of hosts, such as `tenant` or `tenant.example.com`, for which it responds beside this machine: for a tenant in a container, or behind a
+   * proxy. With a list, also an empty one, IP addresses are allowed, and the control interface takes requests from other machines. Default: this
+   * machine only (`localhost`, its subdomains, 127.0.0.0/8 and `[::1]`). A text that is no name of a host is a defect.
+   */
+  readonly allowedHosts?: ReadonlyArray<string> | undefined
+  /** What becomes of query parameters that an operation does not declare: a 400 (default), or nothing. */
+  readonly unknownQuery?: "refuse" | "ignore" | undefined
   /** The time that jobs, deliveries and deployments take. */
   readonly durations?: Advance.Durations | undefined
   /** The exports of users. */
   readonly exports?: {
     /**
      * The origin of the links to files (default: another name of this host: `localhost` for 127.0.0.1, the reverse for `localhost`, in
-     * process `files.` before the host; and the same host otherwise). The tenant serves them under any host.
+     * process `files.` before the host; and the same host otherwise, with the scheme of `x-forwarded-proto`, which proxies set).
      */
     readonly origin?: string | undefined
     /** Lets every new job fail, with this text as `status_details` (default: jobs are completed). */
@@ -114,7 +123,7 @@ export interface Options {
   } | undefined
   /**
    * Serves a control interface at `/_tenant/`, and at `/` a live page: they show the newest 2,000 requests, the buckets, tokens, jobs
-   * and deliveries, and change them. For programs and pages of this machine that have the key only; `openapi.json` there
+   * and deliveries, and change them. For programs and pages that have the key only, of this machine unless there are `allowedHosts`; `openapi.json` there
    * describes it. `true`: the key is a random one (`Tenant.control`); another one has at least 16 letters, digits or any of `._~-`, else it is a
    * defect. Default: none, and nothing is recorded for it.
    */
@@ -168,6 +177,8 @@ export class Tenant extends Context.Tag("effect-identity-client/Tenant")<Tenant,
   readonly revokeTokens: Effect.Effect<void>
   /** The key of the control interface, the value of the header `x-tenant-key`; `undefined` if `control` is not set. */
   readonly control: { readonly key: Redacted.Redacted<string> } | undefined
+  /** The hosts that `layerServer` allows, as the option says. */
+  readonly allowedHosts: ReadonlyArray<string> | undefined
   /** The HTTP application, for servers other than that of `layerServer`. It responds to requests for any host. */
   readonly app: HttpApp.Default
 }>() {}
@@ -182,7 +193,11 @@ export const make = (options: Options = {}): Effect.Effect<Context.Tag.Service<T
       Effect.flatMap(Clock.currentTimeMillis, (now) => Ref.update(state, (before) => addSeed(before, seed, now)))
     const initial = options.seed ?? demo
 
-    const { buckets = {}, exports = {}, tokenLifetime = "24 hours" } = options
+    const { allowedHosts, buckets = {}, exports = {}, tokenLifetime = "24 hours", unknownQuery = "refuse" } = options
+    const bad = allowedHosts?.find((host) => !AllowedHosts.isHostName(host))
+    if (bad !== undefined) {
+      return yield* Effect.dieMessage(`Invalid allowedHosts: expected the name of a host, got ${JSON.stringify(bad)}`)
+    }
     const limits = yield* Limits.make(options.limits ?? {})
     const advance = Advance.make(options.durations)
     const served = yield* Routes.serve(options.operations ?? [])
@@ -202,18 +217,22 @@ export const make = (options: Options = {}): Effect.Effect<Context.Tag.Service<T
     const control = asked === false ? undefined : yield* Effect.flatMap(
       Effect.promise(() => import("./tenant/control/control.js")),
       (Control) =>
-        Control.make({
-          state,
-          advance,
-          seeded: Effect.map(Clock.currentTimeMillis, (now) => addSeed(emptyState, initial, now)),
-          tokens,
-          buckets: { tenant, profileUpdates },
-          faults,
-          log,
-          clients,
-          served,
-          deliveryMillis: Advance.deliveryMillis(options.durations)
-        }, asked === true ? undefined : asked.key)
+        Control.make(
+          {
+            state,
+            advance,
+            seeded: Effect.map(Clock.currentTimeMillis, (now) => addSeed(emptyState, initial, now)),
+            tokens,
+            buckets: { tenant, profileUpdates },
+            faults,
+            log,
+            clients,
+            served,
+            deliveryMillis: Advance.deliveryMillis(options.durations)
+          },
+          asked === true ? undefined : asked.key,
+          allowedHosts
+        )
     )
     const provideClock = control?.provideClock ?? identity
 
@@ -226,6 +245,7 @@ export const make = (options: Options = {}): Effect.Effect<Context.Tag.Service<T
       advance,
       files: Files.make(),
       exports,
+      unknownQuery,
       tokens,
       faults,
       log,
@@ -246,6 +266,7 @@ export const make = (options: Options = {}): Effect.Effect<Context.Tag.Service<T
       },
       revokeTokens: Effect.asVoid(tokens.revoke()),
       control: control && { key: control.key },
+      allowedHosts,
       app: control?.beside(app) ?? app
     }
   })
@@ -267,18 +288,16 @@ export const layerHttpClient: Layer.Layer<HttpClient.HttpClient, never, Tenant> 
 )
 
 /**
- * Serves the tenant with the given HTTP server, for example the one of `NodeHttpServer.layer`. If the server is bound to a
- * loopback address, requests for other hosts than `localhost`, its subdomains, 127.0.0.0/8 and `[::1]` are refused with 421, so that no
- * web page can reach the tenant by a name of its own (DNS rebinding). Bound to any other address, it responds for every host. When
- * it closes, it ends the streams of events.
+ * Serves the tenant with the given HTTP server, for example the one of `NodeHttpServer.layer`. Requests for other hosts than this machine
+ * and `allowedHosts` are refused with 421, so that no web page can reach the tenant by a name of its own (DNS rebinding). When it
+ * closes, it ends the streams of events.
  * @since 0.1.0 @category layers
  */
 export const layerServer: Layer.Layer<never, never, HttpServer.HttpServer | Tenant> = Layer.scopedDiscard(
   Effect.gen(function*() {
-    const { app } = yield* Tenant
-    const { address } = yield* HttpServer.HttpServer
+    const { allowedHosts, app } = yield* Tenant
     const closing = yield* Deferred.make<void>()
-    yield* HttpServer.serveEffect(App.endStreams(App.restrict(app, address), closing))
+    yield* HttpServer.serveEffect(App.endStreams(AllowedHosts.restrict(app, allowedHosts), closing))
     // Runs before the server's own finalizer, which may wait for responses to end.
     yield* Effect.addFinalizer(() => Deferred.succeed(closing, undefined))
   })

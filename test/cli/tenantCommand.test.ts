@@ -3,6 +3,7 @@ import { FileSystem, Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
+import { request } from "node:http"
 import { Server } from "node:net"
 import { runAlone } from "./support/run.js"
 
@@ -46,6 +47,14 @@ const linesFor = (
     }
   )
 }
+
+/** The status of a request to the control interface; its header `host` may be any. */
+const statusOf = (port: number, headers: Readonly<Record<string, string>>) =>
+  new Promise<number | undefined>((resolve, reject) =>
+    request({ port, host: "127.0.0.1", path: "/_tenant/state", headers }, (response) => {
+      response.resume().on("end", () => resolve(response.statusCode))
+    }).on("error", reject).end()
+  )
 
 const api = "/api/v2/jobs/job_1?x=%0A"
 
@@ -197,7 +206,8 @@ describe("a port", () => {
 
   const failures = [
     ["0", Object.assign(new Error("no"), { code: "EACCES" }), "cannot be used (EACCES)", "8788"],
-    ["443", Object.assign(new Error("no"), { code: "EACCES" }), "cannot be used (EACCES)", "444"],
+    ["443", Object.assign(new Error("no"), { code: "EACCES" }), "cannot be used (EACCES)", "8788"],
+    ["65535", Object.assign(new Error("no"), { code: "EADDRINUSE" }), "is already in use", "8788"],
     ["8787", new Error("no"), "cannot be used (unknown error)", "8788"],
     ["8787", Object.assign(new Error("no"), { code: "EADDRINUSE" }), "is already in use", "8788"]
   ] as const
@@ -212,4 +222,69 @@ describe("a port", () => {
         })
       }))
   }
+})
+
+describe("a host", () => {
+  /** Serves a tenant, and gives the status of a request for a host, and what was written. */
+  const served = (options: ReadonlyArray<string>, host: string) =>
+    Effect.gen(function*() {
+      let status: number | undefined
+      const { code, stderr, stdout } = yield* runAlone(["tenant", "--port", "0", ...options], {
+        interruptAfter: "IDENTITY_CONTROL_KEY",
+        beforeInterrupt: (stdout) =>
+          Effect.promise(async () => {
+            const [, port = ""] = /http:\/\/\S+?:(\d+)\n/.exec(stdout) ?? []
+            const [, key = ""] = /IDENTITY_CONTROL_KEY=(\w+)/.exec(stdout) ?? []
+            status = await statusOf(Number(port), { host, "x-tenant-key": key, "x-forwarded-for": "192.0.2.1" })
+          })
+      })
+      assert.strictEqual(code, 130)
+      return { status, stderr, origin: /listens at (\S+):\d+/.exec(stdout)?.[1] }
+    })
+
+  it.live("that others reach is served with a warning: this machine, addresses, and the names that are allowed", () =>
+    Effect.gen(function*() {
+      const open = ["--host", "0.0.0.0", "--allowed-host", "tenant"]
+      for (
+        const [host, status] of [["localhost", 200], ["192.0.2.7:80", 200], ["TENANT:8787", 200], [
+          "other",
+          421
+        ]] as const
+      ) {
+        const result = yield* served(open, host)
+        assert.deepStrictEqual([host, result.status, result.origin], [host, status, "http://127.0.0.1"])
+        assert.include(result.stderr, "Warning: other machines can reach this tenant")
+      }
+    }))
+
+  it.live("is this machine by default, without a warning; a proxy in front is listed", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* served([], "tenant"), { status: 421, stderr: "", origin: "http://127.0.0.1" })
+      assert.strictEqual((yield* served([], "localhost")).status, 403)
+      const listed = yield* served(["--allowed-host", "tenant.example.com"], "tenant.example.com")
+      assert.deepStrictEqual([listed.status, listed.stderr], [200, ""])
+    }))
+
+  it.live("that this machine does not have is named", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* runAlone(["tenant", "--port", "0", "--host", "192.0.2.7"]), {
+        code: 1,
+        stdout: "",
+        stderr:
+          "Warning: other machines can reach this tenant, and the secrets of its clients are public. Keep nothing real in it.\n" +
+          "192.0.2.7 is no address of this machine. Use 127.0.0.1, or 0.0.0.0 for all of its addresses.\n"
+      })
+    }))
+
+  it.live("and an origin are refused with exit code 2 if they are none", () =>
+    Effect.gen(function*() {
+      for (const value of ["http://tenant", "tenant:80", "*", "a b"]) {
+        const { code, stderr } = yield* runAlone(["tenant", "--allowed-host", value])
+        assert.deepStrictEqual([code, stderr.includes("--allowed-host must be a name")], [2, true], value)
+      }
+      for (const value of ["files.test", "https://files.test/x", "ftp://files.test"]) {
+        const { code, stderr } = yield* runAlone(["tenant", `--export-origin=${value}`])
+        assert.deepStrictEqual([code, stderr.includes("--export-origin must be an origin")], [2, true], value)
+      }
+    }))
 })

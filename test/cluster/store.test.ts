@@ -1,7 +1,20 @@
 /** The storage in PostgreSQL: jobs do not disturb each other, and counts agree with the entries whatever happens. */
 import { SqlClient } from "@effect/sql"
 import { assert } from "@effect/vitest"
-import { Context, Deferred, Duration, Effect, Either, Fiber, Layer, Logger, Option, Random, Schedule, Stream } from "effect"
+import {
+  Context,
+  Deferred,
+  Duration,
+  Effect,
+  Either,
+  Fiber,
+  Layer,
+  Logger,
+  Option,
+  Random,
+  Schedule,
+  Stream
+} from "effect"
 import { makeJobStore } from "../../src/cluster/jobStore.js"
 import { Redelivery } from "../../src/index.js"
 import type { JobStore } from "../../src/jobs/store.js"

@@ -48,9 +48,13 @@ describe("the host of the files", () => {
     { socket: tls, target: "/", host: "[::1]:8787", origin: "https://localhost:8787" },
     { socket: plain, target: "/", host: undefined, origin: "http://127.0.0.1" },
     { socket: plain, target: "/?from=https://other.test/", host: "tenant.example", origin: "http://tenant.example" },
-    { socket: plain, target: "https://proxy.test/", host: "tenant.example", origin: "https://proxy.test" }
-  ])("of a request for $target of $host on a socket is $origin", ({ host, origin, socket, target }) => {
-    const headers = Headers.fromInput({ host })
+    { socket: plain, target: "https://proxy.test/", host: "tenant.example", origin: "https://proxy.test" },
+    { socket: plain, target: "/", host: "tenant.example", forwarded: "https", origin: "https://tenant.example" },
+    { socket: plain, target: "/", host: "tenant.example", forwarded: "https, http", origin: "https://tenant.example" },
+    { socket: tls, target: "/", host: "tenant.example", forwarded: "http", origin: "http://tenant.example" },
+    { socket: plain, target: "/", host: "tenant.example", forwarded: "javascript", origin: "http://tenant.example" }
+  ])("of a request for $target of $host on a socket is $origin", ({ forwarded, host, origin, socket, target }) => {
+    const headers = Headers.fromInput({ host, "x-forwarded-proto": forwarded })
     const source = new IncomingMessage(socket())
     // Sound: nothing else of the request tells how the caller reaches the tenant.
     const request = { headers, originalUrl: target, source } as unknown as HttpServerRequest.HttpServerRequest

@@ -13,86 +13,29 @@ import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { createServer } from "node:http"
+import { isLoopback } from "../../internal/http/baseUrl.js"
 import { issuesOf } from "../../internal/schema/parseIssues.js"
 import * as Tenant from "../../Tenant.js"
-import { keyFragment, keyPattern } from "../../tenant/control/messages.js"
+import { keyPattern } from "../../tenant/control/messages.js"
+import { isHostName } from "../../tenant/server/allowedHosts.js"
 import { define } from "../shared/definition.js"
 import { Exited, WrongUsage } from "../shared/exit.js"
-import { json } from "../shared/parameters.js"
-import { bold, complain, dim, green, jsonLine, printableLine, red, table, yellow } from "../shared/text.js"
+import { json, optional } from "../shared/parameters.js"
+import { complain, green, jsonLine, printableLine, red, yellow } from "../shared/text.js"
+import { controlVariables, variables, welcome } from "./tenantWelcome.js"
 
-const host = "127.0.0.1"
+const thisMachine = "127.0.0.1"
 
-const indentedTable = (rows: ReadonlyArray<ReadonlyArray<string>>): string => table(rows).replace(/^/gm, "  ")
+/** The addresses of a server that listens at all of the machine's: a client needs one of these. */
+const everyAddress = ["0.0.0.0", "::"]
 
-/** The variables of a client that has every scope. `IDENTITY_TOKEN_URL` is for other programs than this one. */
-const variables = (origin: string) => {
-  const { full } = Tenant.demoClients
-  return {
-    IDENTITY_BASE_URL: `${origin}/api/v2`,
-    IDENTITY_AUTH_URL: origin,
-    IDENTITY_TOKEN_URL: `${origin}/oauth/token`,
-    IDENTITY_CLIENT_ID: full.id,
-    IDENTITY_CLIENT_SECRET: Redacted.value(full.secret)
-  }
+/** The origin at which a client on this machine reaches the server. */
+const originOf = (address: HttpServer.Address): string => {
+  // Sound: the server is started with a host and a port, not with the path of a socket.
+  const { hostname, port } = address as HttpServer.TcpAddress
+  const host = everyAddress.includes(hostname) ? thisMachine : hostname
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`
 }
-
-const clients = () => {
-  const { full, notGlobal, readsActions } = Tenant.demoClients
-  const client = ({ id, secret }: Tenant.Client, use: string) => [id, Redacted.value(secret), use]
-  return [
-    client(full, "every scope, global"),
-    client(readsActions, "read:actions only, else 403"),
-    client(notGlobal, "not global: 401 on exports")
-  ]
-}
-
-const demoIds = () => {
-  const { actions: [action], connections: [connection], profiles: [profile], streams: [stream] } = Tenant.demo
-  const [failed, , , delivered] = stream.events
-  return [
-    ["connection", connection.id],
-    ["profile", profile.id],
-    ["action", action.id],
-    ["event stream", stream.id],
-    ["event, failed", failed.id],
-    ["event, delivered", delivered.id]
-  ]
-}
-
-/** The variables of programs that use the control interface. */
-const controlVariables = (origin: string, key: string) => ({
-  IDENTITY_CONTROL_URL: `${origin}/_tenant`,
-  IDENTITY_CONTROL_KEY: key
-})
-
-const exports = (variables: Readonly<Record<string, string>>) =>
-  Object.entries(variables).map(([name, value]) => `  export ${name}=${value}`)
-
-/** Lists the variables for a client, the clients, ids to try, and the pages. */
-const welcome = (origin: string, key: string, isDemo: boolean): string =>
-  [
-    [bold(`The tenant listens at ${origin}`)],
-    [
-      bold("Variables for a client"),
-      ...exports(variables(origin))
-    ],
-    [bold("Clients") + dim(" (id, secret, use)"), indentedTable(clients())],
-    ...(isDemo ? [[bold("Ids to try"), indentedTable(demoIds())]] : []),
-    [
-      bold("In a browser"),
-      indentedTable([
-        ["live page", `${origin}/#${keyFragment}=${key}`],
-        ["operations", `${origin}/docs#${keyFragment}=${key}`],
-        ["OpenAPI 3.1", `${origin}/openapi.json`]
-      ])
-    ],
-    [
-      bold("For tests in any language, to look at the tenant and to control it"),
-      ...exports(controlVariables(origin, key))
-    ],
-    [dim("Press Ctrl-C to stop.")]
-  ].map((section) => section.join("\n")).join("\n\n")
 
 const logRequest = (method: string, url: string, status: number, json: boolean) =>
   Console.log(
@@ -166,7 +109,7 @@ const readSeed = (file: string) =>
     return seed as unknown as Tenant.Seed // sound: the tenant uses no other field than to send it
   })
 
-const serve = (port: number, options: Tenant.Options, json: boolean) => {
+const serve = (listen: { readonly host: string; readonly port: number }, options: Tenant.Options, json: boolean) => {
   const server = createServer()
   return Effect.gen(function*() {
     yield* Layer.build(Tenant.layerServer)
@@ -174,50 +117,103 @@ const serve = (port: number, options: Tenant.Options, json: boolean) => {
     yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
     const { control } = yield* Tenant.Tenant
     const key = control === undefined ? "" : Redacted.value(control.key)
-    yield* HttpServer.addressFormattedWith((origin) =>
-      Console.log(
-        json
-          ? jsonLine({ ...variables(origin), ...controlVariables(origin, key) })
-          : welcome(origin, key, options.seed === undefined)
-      )
+    const origin = originOf((yield* HttpServer.HttpServer).address)
+    yield* Console.log(
+      json
+        ? jsonLine({ ...variables(origin), ...controlVariables(origin, key) })
+        : welcome(origin, key, options.seed === undefined)
     )
     return yield* Effect.never
   }).pipe(
     Effect.scoped,
-    Effect.provide(Layer.merge(loggingTenant(options, json), NodeHttpServer.layer(() => server, { host, port })))
+    Effect.provide(Layer.merge(loggingTenant(options, json), NodeHttpServer.layer(() => server, listen)))
   )
 }
 
+/** Explains why a server cannot listen. */
+const cannotListen = (host: string, port: number, code: string): string => {
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
+    return `${host} is no address of this machine. Use ${thisMachine}, or 0.0.0.0 for all of its addresses.`
+  }
+  const reason = code === "EADDRINUSE" ? "is already in use" : `cannot be used (${code})`
+  const other = port < 1024 || port === 65535 ? 8788 : port + 1
+  return `Port ${port} ${reason}. Choose another, for example: --port ${other}`
+}
+
+const isLocal = (host: string): boolean => host === "::1" || isLoopback(host)
+
+const openWarning =
+  "Warning: other machines can reach this tenant, and the secrets of its clients are public. Keep nothing real in it."
+
+const origin = (text: string) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  return url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`
+    ? Effect.succeed(url.origin)
+    : new WrongUsage({ message: `--export-origin must be an origin such as https://files.example.com, got ${text}` })
+}
+
+const hostNames = (hosts: ReadonlyArray<string>) =>
+  Effect.forEach(hosts, (host) =>
+    isHostName(host)
+      ? Effect.succeed(host)
+      : new WrongUsage({ message: `--allowed-host must be a name without scheme and port, got ${host}` }))
+
 export const definition = define({
   name: "tenant",
-  usage: "[--port NUMBER] [--seed FILE] [--json]",
+  usage:
+    "[--port NUMBER] [--host ADDRESS] [--allowed-host NAME…] [--seed FILE] [--export-origin URL] [--unknown-query ignore] [--json]",
   about:
-    `Serves a tenant on ${host} until Ctrl-C, for programs in any language. It prints the variables for a client, the ` +
+    `Serves a tenant on ${thisMachine} until Ctrl-C, for programs in any language. It prints the variables for a client, the ` +
     "address of a live page with the key for it, and a line for each request. Nothing is kept when it ends.",
   config: {
     port: Options.integer("port").pipe(
       Options.withDefault(8787),
       Options.withDescription("The port, 0 for any that is free (default: 8787)")
     ),
+    host: Options.text("host").pipe(
+      Options.withDefault(thisMachine),
+      Options.withDescription(
+        `The address to listen at (default: ${thisMachine}); in a container 0.0.0.0, so that other machines reach it`
+      )
+    ),
+    allowedHosts: Options.text("allowed-host").pipe(
+      Options.withDescription(
+        "Respond for this host, too, for example the name of the container: --allowed-host tenant"
+      ),
+      Options.repeated
+    ),
     seed: Options.file("seed", { exists: "yes" }).pipe(
       Options.withDescription("A JSON file with connections, profiles, actions and streams (default: demo data)"),
       Options.optional
     ),
+    exportOrigin: optional(
+      Options.text("export-origin"),
+      "The origin of the links to exported files (default: that of the request, under another name)"
+    ),
+    unknownQuery: Options.choice("unknown-query", ["refuse", "ignore"]).pipe(
+      Options.withDefault("refuse" as const),
+      Options.withDescription("What becomes of query parameters that no declaration has (default: refuse)")
+    ),
     json: json("the variables as a line of JSON, then a line per request")
   },
-  run: ({ json, port, seed }) =>
+  run: ({ allowedHosts, exportOrigin, host, json, port, seed, unknownQuery }) =>
     Effect.gen(function*() {
       if (port < 0 || port > 65535) {
         return yield* new WrongUsage({ message: `${port} is not a port: expected a number from 0 to 65535.` })
       }
-      const data = yield* Option.match(seed, { onNone: () => Effect.succeed(undefined), onSome: readSeed })
-      yield* serve(port, { control: yield* control, ...(data !== undefined && { seed: data }) }, json)
+      const hosts = yield* hostNames(allowedHosts)
+      const isOpen = !isLocal(host)
+      const options: Tenant.Options = {
+        control: yield* control,
+        seed: yield* Option.match(seed, { onNone: () => Effect.succeed(undefined), onSome: readSeed }),
+        exports: { origin: exportOrigin === undefined ? undefined : yield* origin(exportOrigin) },
+        allowedHosts: isOpen || hosts.length > 0 ? hosts : undefined,
+        unknownQuery
+      }
+      if (isOpen) yield* complain(openWarning)
+      yield* serve({ host, port }, options, json)
     }).pipe(Effect.catchTag("ServeError", ({ cause }) => {
       const code = Predicate.hasProperty(cause, "code") ? String(cause.code) : "unknown error"
-      const reason = code === "EADDRINUSE" ? "is already in use" : `cannot be used (${code})`
-      return Effect.zipRight(
-        complain(`Port ${port} ${reason}. Choose another, for example: --port ${port === 0 ? 8788 : port + 1}`),
-        new Exited({ code: 1 })
-      )
+      return Effect.zipRight(complain(cannotListen(host, port, code)), new Exited({ code: 1 }))
     }))
 })

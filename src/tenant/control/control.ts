@@ -2,6 +2,7 @@
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import type { AllowedHosts } from "../server/allowedHosts.js"
 import { randomId } from "../server/randomId.js"
 import type * as Router from "../server/router.js"
 import * as Clock from "./clock.js"
@@ -27,7 +28,8 @@ const isControl = ({ originalUrl }: HttpServerRequest.HttpServerRequest): boolea
 /** Makes the control. A key that can be guessed, such as an empty one, is a defect. */
 export const make = (
   parts: Controlled.ControlledParts,
-  key: Redacted.Redacted<string> | undefined
+  key: Redacted.Redacted<string> | undefined,
+  allowedHosts: AllowedHosts
 ): Effect.Effect<Control> =>
   Effect.gen(function*() {
     const clock = Clock.make()
@@ -40,7 +42,7 @@ export const make = (
       )
     }
     const controlled = Controlled.make(parts, { clock, recorder, instance: yield* randomId(16) })
-    const control = yield* Routes.make(controlled, chosen)
+    const control = yield* Routes.make(controlled, chosen, allowedHosts)
     return {
       key: chosen,
       observer: recorder,

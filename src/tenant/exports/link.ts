@@ -35,12 +35,17 @@ const otherName = (host: string, isInProcess: boolean): string => {
 const isEncrypted = (source: unknown): boolean =>
   Predicate.hasProperty(source, "socket") && Predicate.hasProperty(source.socket, "encrypted")
 
+/** The scheme of a request as its sender wrote it: a proxy that has decrypted it says so. */
+export const schemeOf = ({ headers, originalUrl, source }: HttpServerRequest.HttpServerRequest): string =>
+  /^\s*(https?)\s*(?:,|$)/.exec(headers["x-forwarded-proto"] ?? "")?.[1] ??
+    /^(https?):\/\//.exec(originalUrl)?.[1] ??
+    (isEncrypted(source) ? "https" : "http")
+
 /**
  * The origin of the files, as the caller of this request can reach it: `localhost` for 127.0.0.1, and the other way round. In process,
  * where any host will do, it is a host of its own; on a socket, other hosts keep their name.
  */
-export const fileOrigin = ({ headers, originalUrl, source }: HttpServerRequest.HttpServerRequest): string => {
-  const [, scheme, host = headers["host"] ?? "localhost"] = /^(https?):\/\/([^/?#]*)/.exec(originalUrl) ?? []
-  const isInProcess = !Predicate.hasProperty(source, "socket")
-  return `${scheme ?? (isEncrypted(source) ? "https" : "http")}://${otherName(host, isInProcess)}`
+export const fileOrigin = (request: HttpServerRequest.HttpServerRequest): string => {
+  const host = /^https?:\/\/([^/?#]*)/.exec(request.originalUrl)?.[1] ?? request.headers["host"] ?? "localhost"
+  return `${schemeOf(request)}://${otherName(host, !Predicate.hasProperty(request.source, "socket"))}`
 }

@@ -1,7 +1,6 @@
 /** The tenant as one HTTP application: the operations, the token endpoint, files of exports, and the documentation. */
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpRouter from "@effect/platform/HttpRouter"
-import * as HttpServer from "@effect/platform/HttpServer"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Clock from "effect/Clock"
@@ -14,7 +13,6 @@ import * as Predicate from "effect/Predicate"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import * as Endpoint from "../../Endpoint.js"
-import { isLoopback } from "../../internal/http/baseUrl.js"
 import { text as bodyText } from "../../internal/http/errorBody.js"
 import type { RawBody } from "../../internal/http/rawExchange.js"
 import { readStream } from "../../internal/http/responseBody.js"
@@ -32,7 +30,7 @@ import { fileOrigin, linkedJob } from "../exports/link.js"
 import { peerCertificate } from "./clientAuthentication.js"
 import { applyFault, type FaultQueue } from "./faults.js"
 import { randomId } from "./randomId.js"
-import { type BodyDeclaration, parseBody, type ParsedRequest, readInput } from "./requestInput.js"
+import { type BodyDeclaration, parseBody, type ParsedRequest, readInput, type UnknownQuery } from "./requestInput.js"
 import type { RequestLog } from "./requestLog.js"
 import { addHeaders, emptyResponse, failure, jsonResponse, oauthFailure, type PlainResponse } from "./response.js"
 import * as Router from "./router.js"
@@ -50,6 +48,8 @@ export interface TenantParts {
   readonly files: Files
   /** Settings of exports: the origin of the links, and why jobs fail. */
   readonly exports: { readonly origin?: string | undefined; readonly failure?: string | undefined }
+  /** What becomes of query parameters that an operation does not declare. */
+  readonly unknownQuery: UnknownQuery
   readonly tokens: TokenIssuer
   readonly buckets: Readonly<Record<BucketName, TokenBucket>>
   readonly faults: FaultQueue
@@ -109,29 +109,6 @@ export const readBody = (
     })
   })
 
-/** Tells whether a server is bound to this machine only. */
-const isBoundToLoopback = (address: HttpServer.Address): boolean => {
-  const host = HttpServer.formatAddress(address).replace(/^http:\/\/|:\d+$/g, "")
-  return host === "::1" || isLoopback(host)
-}
-
-/**
- * Restricts an application that is bound to a loopback address to requests for a loopback host: a web page could reach it under
- * a name of its own (DNS rebinding).
- */
-export const restrict = (app: Router.App, address: HttpServer.Address): Router.App =>
-  !isBoundToLoopback(address)
-    ? app
-    : Effect.flatMap(
-      HttpServerRequest.HttpServerRequest,
-      ({ headers: { host = "" } }) =>
-        isLoopback(host.replace(/:\d+$/, "").toLowerCase())
-          ? app
-          : Effect.succeed(
-            HttpServerResponse.text("The tenant responds to requests for this machine only", { status: 421 })
-          )
-    )
-
 /**
  * Ends the responses of an application that go on without an end, such as events, when its server closes: it would wait for them, and
  * then for their connections.
@@ -160,7 +137,8 @@ export const make = (parts: TenantParts): Effect.Effect<Router.App> => {
     responders,
     served,
     state,
-    tokens
+    tokens,
+    unknownQuery
   } = parts
   /** Records the request and responds: genuinely, or as a fault says. */
   const respond = <R>(
@@ -251,7 +229,7 @@ export const make = (parts: TenantParts): Effect.Effect<Router.App> => {
         Effect.gen(function*() {
           const client = yield* tokens.verify(request.headers["authorization"])
           yield* authorize(client, Endpoint.scopesOf(endpoint), handler.global)
-          const read = readInput(endpoint, request, yield* HttpRouter.params)
+          const read = readInput(endpoint, request, yield* HttpRouter.params, unknownQuery)
           // Sound: `readInput` validates with the schemas from which the handler's input type is computed.
           const input = (yield* Either.match(read, { onLeft: Effect.fail, onRight: Effect.succeed })) as never
           const response = responders.respond(served, input)

@@ -98,6 +98,13 @@ const readBody = (endpoint: Endpoint.Any, body: ParsedRequest["body"]): Either.E
     ? validatePart("Payload", endpoint.payload ?? endpoint.multipart, body, endpoint.minProperties)
     : Either.map(validate("Payload", endpoint.body, body), (body) => body === undefined ? {} : { body })
 
+/** What becomes of query parameters that an operation does not declare. */
+export type UnknownQuery = "refuse" | "ignore"
+
+/** Picks the declared query parameters; `name[0]` and `name[]` are those of a list. */
+const declaredQuery = (declared: Endpoint.Fields = {}, query: URLSearchParams): URLSearchParams =>
+  new URLSearchParams([...query].filter(([name]) => Object.hasOwn(declared, name.replace(/\[.*/, ""))))
+
 /** Picks the declared headers; a request has others, too. */
 const headerFields = (declared: Endpoint.Fields = {}, headers: Headers.Headers): object =>
   Struct.pick(headers, ...Object.keys(declared).filter((name) => name in headers))
@@ -105,14 +112,17 @@ const headerFields = (declared: Endpoint.Fields = {}, headers: Headers.Headers):
 export const readInput = (
   endpoint: Endpoint.Any,
   request: ParsedRequest,
-  pathParams: unknown
-): Either.Either<object, PlainResponse> =>
-  Either.map(
+  pathParams: unknown,
+  unknownQuery: UnknownQuery
+): Either.Either<object, PlainResponse> => {
+  const query = unknownQuery === "ignore" ? declaredQuery(endpoint.query, request.query) : request.query
+  return Either.map(
     Either.all([
       validatePart("Path", endpoint.params, Either.right(pathParams)),
-      validatePart("Query", endpoint.query, decodeQuery(endpoint.query ?? noFields, request.query)),
+      validatePart("Query", endpoint.query, decodeQuery(endpoint.query ?? noFields, query)),
       validatePart("Header", endpoint.headers, Either.right(headerFields(endpoint.headers, request.headers))),
       readBody(endpoint, request.body)
     ]),
     (parts) => Object.assign({}, ...parts)
   )
+}

@@ -66,7 +66,7 @@ describe("the key", () => {
 
   it("is refused if the header is absent, even before it is compared", () => {
     const request = HttpServerRequest.fromWeb(new Request(origin, { headers: { host: "localhost" } }))
-    assert.strictEqual(refusalOf(request, Redacted.make(""))?.status, 403)
+    assert.strictEqual(refusalOf(request, Redacted.make(""), undefined)?.status, 403)
   })
 
   it.effect("is a random one if none is given, and hard to guess", () =>

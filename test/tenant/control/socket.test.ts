@@ -13,7 +13,11 @@ import { key } from "../support/control.js"
 
 const withKey = { [keyHeader]: key }
 
-const serving = <A, E>(host: string, run: (port: number) => Effect.Effect<A, E>) =>
+const serving = <A, E>(
+  host: string,
+  run: (port: number) => Effect.Effect<A, E>,
+  allowedHosts?: ReadonlyArray<string>
+) =>
   Effect.gen(function*() {
     const { address } = yield* HttpServer.HttpServer
     return yield* run(address._tag === "TcpAddress" ? address.port : 0)
@@ -21,7 +25,7 @@ const serving = <A, E>(host: string, run: (port: number) => Effect.Effect<A, E>)
     Effect.provide(Tenant.layerServer),
     Effect.provide(
       Layer.merge(
-        Tenant.layer({ control: { key: Redacted.make(key) } }),
+        Tenant.layer({ allowedHosts, control: { key: Redacted.make(key) } }),
         NodeHttpServer.layer(createServer, { port: 0, host })
       )
     )
@@ -117,13 +121,29 @@ describe("on a loopback address", () => {
 })
 
 describe("on an address that others can reach", () => {
-  it.live("it serves only this machine, though the tenant serves all", () =>
+  it.live("it serves only this machine", () =>
     serving("0.0.0.0", (port) =>
       Effect.gen(function*() {
         assert.strictEqual(yield* statusOf("127.0.0.1", port, { ...withKey, host: "localhost" }), 200)
-        assert.strictEqual(yield* statusOf("127.0.0.1", port, { ...withKey, host: "rebinding.example" }), 403)
+        assert.strictEqual(yield* statusOf("127.0.0.1", port, { ...withKey, host: "rebinding.example" }), 421)
         if (another === undefined) return
         assert.strictEqual(yield* statusOf(another, port, { ...withKey, host: "localhost" }), 403)
-        assert.strictEqual(yield* statusOf(another, port, withKey, "/openapi.json"), 200)
+        assert.strictEqual(yield* statusOf(another, port, withKey), 421)
       })))
+
+  it.live("it serves the key from everywhere if hosts are allowed, but no other origin", () =>
+    serving("0.0.0.0", (port) =>
+      Effect.gen(function*() {
+        const own = `tenant:${port}`
+        const cases: ReadonlyArray<readonly [headers: Readonly<Record<string, string>>, status: number]> = [
+          [{ ...withKey, "host": own, "x-forwarded-for": "192.0.2.1" }, 200],
+          [{ ...withKey, host: own, origin: `http://${own}` }, 200],
+          [{ host: own }, 403],
+          [{ ...withKey, host: own, origin: "http://foreign.example" }, 403],
+          [{ ...withKey, host: "rebinding.example" }, 421]
+        ]
+        for (const [headers, status] of cases) {
+          assert.strictEqual(yield* statusOf(another ?? "127.0.0.1", port, headers), status, JSON.stringify(headers))
+        }
+      }), ["tenant"]))
 })

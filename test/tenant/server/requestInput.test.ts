@@ -52,16 +52,27 @@ describe("readInput", () => {
     idempotent: true,
     error: [BadRequest, Unauthorized, InsufficientScope, Forbidden, NotFound, RateLimited]
   })
-  const readInput = (headers: Headers.Input) =>
+  const readInput = (headers: Headers.Input, query = "page=2", unknownQuery: "refuse" | "ignore" = "refuse") =>
     RequestInput.readInput(
       endpoint,
       {
         headers: Headers.fromInput(headers),
-        query: new URLSearchParams("page=2"),
+        query: new URLSearchParams(query),
         body: Either.left({ path: "", message: "no body" })
       },
-      { id: "a" }
+      { id: "a" },
+      unknownQuery
     )
+
+  it("refuses query parameters that are not declared, or ignores them if it is told so", () => {
+    const query = "page=2&include_totals=true&fields%5B0%5D=a&constructor=b&__proto__=c"
+    assert.isTrue(Either.isLeft(readInput({ "x-mine": "b" }, query)))
+    assert.deepStrictEqual(
+      readInput({ "x-mine": "b" }, query, "ignore"),
+      Either.right({ id: "a", page: 2, "x-mine": "b" })
+    )
+    assert.isTrue(Either.isLeft(readInput({ "x-mine": "b" }, "page=two", "ignore")), "declared ones are still checked")
+  })
 
   it("joins the path's parameters, the query's and the declared headers", () => {
     assert.deepStrictEqual(

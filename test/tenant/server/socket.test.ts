@@ -164,17 +164,38 @@ describe("the tenant on a socket", () => {
       })
   )
 
-  it.effect("accepts every host if it is bound to all addresses", () =>
+  const allowing = (allowedHosts: ReadonlyArray<string> | undefined, host: string) =>
     HttpServer.addressFormattedWith((origin) =>
-      Effect.gen(function*() {
-        const { port } = new URL(origin)
-        const request = "GET /openapi.json HTTP/1.1\r\nhost: tenant.example\r\nconnection: close\r\n\r\n"
-        assert.match(yield* raw(`http://127.0.0.1:${port}`, request), /^HTTP\/1.1 200 /)
-      })
+      raw(
+        `http://127.0.0.1:${new URL(origin).port}`,
+        `GET /openapi.json HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`
+      )
     ).pipe(
+      Effect.map((received) => received.slice(9, 12)),
       Effect.provide(Tenant.layerServer),
-      Effect.provide(Layer.merge(Tenant.layer(), NodeHttpServer.layer(createServer, { port: 0, host: "0.0.0.0" })))
-    ))
+      Effect.provide(
+        Layer.merge(Tenant.layer({ allowedHosts }), NodeHttpServer.layer(createServer, { port: 0, host: "0.0.0.0" }))
+      )
+    )
+
+  it.effect("accepts the hosts that are allowed, whatever it is bound to, and then also addresses", () =>
+    Effect.gen(function*() {
+      for (const host of ["tenant.example", "192.0.2.7"]) {
+        assert.strictEqual(yield* allowing(undefined, host), "421", host)
+      }
+      for (const host of ["tenant.example", "Tenant.Example:80", "192.0.2.7:80", "[2001:db8::1]", "localhost"]) {
+        assert.strictEqual(yield* allowing(["TENANT.example"], host), "200", host)
+      }
+      for (
+        const host of ["", "x.tenant.example", "tenant.example.", "192.0.2.7.attacker.example", "tenant.example@x"]
+      ) {
+        assert.strictEqual(yield* allowing(["tenant.example"], host), "421", host)
+      }
+      for (const bad of ["http://tenant", "tenant:80", "", "*"]) {
+        const exit = yield* Effect.exit(Tenant.make({ allowedHosts: [bad] }))
+        assert.include(String(exit), "Invalid allowedHosts")
+      }
+    }))
 
   for (const kind of ["with its length", "in chunks"] as const) {
     socket(

@@ -1,9 +1,10 @@
-/** Decides who may use the control interface: programs and pages of this machine that have the key. */
+/** Decides who may use the control interface: programs and pages that have the key, of this machine unless other hosts are allowed. */
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { isLoopback } from "../../../internal/http/baseUrl.js"
+import { type AllowedHosts, isAllowed } from "../../server/allowedHosts.js"
 import { keyHeader, type Refusal } from "../messages.js"
 
 /** A key that nobody can guess: 32 letters and digits of the platform's random numbers. */
@@ -34,16 +35,15 @@ const refused = (message: string): Refusal => ({ status: 403, message })
 /** The refusal of a request, or `undefined` if it may pass. */
 export const refusalOf = (
   { headers, remoteAddress }: HttpServerRequest.HttpServerRequest,
-  key: Redacted.Redacted<string>
+  key: Redacted.Redacted<string>,
+  allowedHosts: AllowedHosts
 ): Refusal | undefined => {
   const { host = "", origin } = headers
   const site = headers["sec-fetch-site"]
-  if (
-    !isLoopback(host.replace(/:\d+$/, "").toLowerCase()) ||
-    Option.exists(remoteAddress, (address) => !isLoopbackAddress(address)) ||
+  const isFromElsewhere = Option.exists(remoteAddress, (address) => !isLoopbackAddress(address)) ||
     proxyHeaders.some((name) => name in headers)
-  ) {
-    return refused("The control interface is for this machine only")
+  if (!isAllowed(host, allowedHosts) || (allowedHosts === undefined && isFromElsewhere)) {
+    return refused("The control interface is for this machine only, unless the tenant has `allowedHosts`")
   }
   if (
     (origin !== undefined && origin.toLowerCase().replace(/^https?:\/\//, "") !== host.toLowerCase()) ||

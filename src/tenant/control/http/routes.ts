@@ -8,6 +8,8 @@ import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type { Fields } from "../../../Endpoint.js"
 import { text as bodyText } from "../../../internal/http/errorBody.js"
+import { schemeOf } from "../../exports/link.js"
+import type { AllowedHosts } from "../../server/allowedHosts.js"
 import { readBody, splitTarget } from "../../server/app.js"
 import { check } from "../../server/fieldErrors.js"
 import { decodeQuery, type FieldError } from "../../server/formDecoding.js"
@@ -74,12 +76,16 @@ const readInput = (name: string, { body, params, query }: Declaration) =>
   })
 
 /** The application for all requests below `/_tenant/`. */
-export const make = (controlled: Controlled, key: Redacted.Redacted<string>): Effect.Effect<Router.App> => {
+export const make = (
+  controlled: Controlled,
+  key: Redacted.Redacted<string>,
+  allowedHosts: AllowedHosts
+): Effect.Effect<Router.App> => {
   const actions = Actions.make(controlled)
 
   const openapi = Effect.map(
     HttpServerRequest.HttpServerRequest,
-    ({ headers: { host = "localhost" } }) => json(OpenApi.make(`http://${host}`))
+    (request) => json(OpenApi.make(`${schemeOf(request)}://${request.headers["host"] ?? "localhost"}`))
   )
   const events = Effect.map(
     Effect.clock,
@@ -112,7 +118,7 @@ export const make = (controlled: Controlled, key: Redacted.Redacted<string>): Ef
     Router.make(routes, notFound),
     (app) =>
       Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-        const refusal = refusalOf(request, key)
+        const refusal = refusalOf(request, key, allowedHosts)
         return refusal === undefined ? app : Effect.succeed(refuse(refusal))
       }).pipe(Effect.map(withCommonHeaders))
   )
