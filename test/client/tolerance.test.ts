@@ -1,5 +1,5 @@
 /** What a response may be beyond its declaration: new kinds of objects, bodies that are not described, fields of other types. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, expectTypeOf, it } from "@effect/vitest"
 import { Cause, Effect, Inspectable, Redacted, Schema, Stream } from "effect"
 import { Errors, Operation, Pagination } from "../../src/index.js"
 import { DriftDetector } from "../../src/internal/schema/drift.js"
@@ -88,11 +88,18 @@ describe("a union that may grow", () => {
       }).pipe(Effect.provide(scripted(json(200, { hooks: [{ id: "a", authorization }] }))))))
 
   it("tells objects apart by several tags together", () => {
-    const tagged = (type: string, action: string) =>
+    const tagged = <Type extends string, Action extends string>(type: Type, action: Action) =>
       Schema.Struct({ type: Schema.Literal(type), action: Schema.Literal(action), id: Schema.String })
-    const is = Schema.is(
-      Schemas.openUnion(["type", "action"], tagged("mail", "send"), tagged("mail", "read"), tagged("chat", "send"))
+    const Message = Schemas.openUnion(
+      ["type", "action"],
+      tagged("mail", "send"),
+      tagged("mail", "read"),
+      tagged("chat", "send")
     )
+    const is = Schema.is(Message)
+    // One tag may be known without the others, so it tells nothing about them.
+    const actionOf = (message: Schema.Schema.Type<typeof Message>) => message.type === "mail" ? message.action : ""
+    expectTypeOf(actionOf).returns.toEqualTypeOf<string>()
     assert.isTrue(is({ type: "mail", action: "send", id: "1" }))
     assert.isFalse(is({ type: "mail", action: "send" }))
     assert.isTrue(is({ type: "chat", action: "read" }))

@@ -66,6 +66,7 @@ describe("DriftDetector", () => {
     ],
     ["a timestamp or null", Schema.NullOr(Timestamp.Timestamp), []],
     ["a value of a record", Schema.Record({ key: Schema.String, value: Schema.NullOr(Schema.String) }), []],
+    ["a string that may be empty", Schema.Union(Schema.Literal(""), Schema.String), []],
     ["an item of a list", Schema.Array(Schema.NullOr(Schema.String)), []],
     ["a recursive type", Schema.suspend(() => Schema.NullOr(Schema.String)), []],
     ["any value", Schema.Unknown, []],
@@ -76,6 +77,12 @@ describe("DriftDetector", () => {
     const secret = "averysecrettoken"
     const value = title.includes("record") ? { auth_token: secret } : title.includes("item") ? [secret] : secret
     assert.deepStrictEqual(inspect({ at: value }, { at: null }), expected)
+  })
+
+  it("reports an integer that a number may have rounded", () => {
+    const { inspect } = detector(Schema.Struct({ at: Schema.optional(Schema.Number) }))
+    assert.deepStrictEqual(inspect({ at: 9007199254740991 }, { at: 0.5 }, {}), [])
+    assert.deepStrictEqual(inspect({ at: 9007199254740992 }), ["at=(perhaps rounded)"])
   })
 
   it("looks into the objects that an enumeration allows beside its strings", () => {

@@ -153,7 +153,8 @@ export const interpret = <Input, Success, Failure>(
     const isCut = response.completeness === "interrupted" && isDecoded(endpoint, status)
     if (!isCut) return decode(endpoint, response, refuse)
     const what = `the connection to ${hostOf(tenant)} broke while the response was read (status ${status})`
-    const isDone = endpoint.method !== "GET" && !ErrorBody.isHtml(ErrorBody.text(response.body))
+    // Other content may come from a proxy.
+    const isDone = endpoint.method !== "GET" && isJson(headers)
     const message = `${endpoint.name}: ${isDone ? "the change was carried out, but " : ""}${what}`
     return Either.left(new TransportError({ operation: endpoint.name, outcome: isDone ? "done" : "unknown", message }))
   }

@@ -17,6 +17,9 @@ const isHeld = (number: string): boolean => {
     (Number.isFinite(value) && (/[.e]/i.test(number) || BigInt(value) === BigInt(number)))
 }
 
+/** Whether a string is a number that JavaScript cannot hold, as `parse` writes it. */
+export const isLostNumber = (text: string): boolean => /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text) && !isHeld(text)
+
 const quoteLost = (number: string): string => isHeld(number) ? number : `"${number}"`
 
 /** The place after the string that begins at `start`. A quote after an odd number of backslashes does not end it. */

@@ -9,6 +9,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type { Issue } from "../../Errors.js"
 import { getOrInsert } from "../runtime/memoize.js"
+import { isLostNumber } from "../runtime/parseJson.js"
 import { issuesOf } from "./parseIssues.js"
 import { fromSchema, type SchemaNode, type Struct, typesOf, unwrap } from "./schemaTree.js"
 import * as Validator from "./validator.js"
@@ -67,7 +68,10 @@ interface Context {
   readonly validators: Map<SchemaNode, Validator.Validator>
 }
 
-/** A copy of parsed JSON without the nulls of optional fields, at any depth; the value itself if it has none. */
+/**
+ * A copy of parsed JSON without the nulls of optional fields, at any depth; the value itself if it has none. A number that arrives as its digits, because
+ * JavaScript cannot hold it, is rounded where the type is a number: drift detection reports it.
+ */
 const withoutNulls = (node: SchemaNode, value: unknown, context: Context): unknown => {
   switch (node._tag) {
     case "Refinement":
@@ -92,6 +96,8 @@ const withoutNulls = (node: SchemaNode, value: unknown, context: Context): unkno
     }
     case "Struct":
       return Predicate.isRecord(value) ? withoutNullFields(node, value, context) : value
+    case "Number":
+      return Predicate.isString(value) && isLostNumber(value) ? Number(value) : value
     default:
       return value
   }

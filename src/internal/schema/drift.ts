@@ -8,7 +8,7 @@ import { getOrInsert } from "../runtime/memoize.js"
 import { fromSchema, type SchemaNode, type Struct, typesOf, unwrap } from "./schemaTree.js"
 import { looseNode, type Validator } from "./validator.js"
 
-/** Receives each new field and, with `value`, each new value of an enumeration, `(missing)` or `(another type)`. */
+/** Receives each new field and, with `value`, each new value of an enumeration, `(perhaps rounded)`, `(missing)` or `(another type)`. */
 export type Report = (path: string, value: string | undefined) => void
 
 /** Limits that keep drift detection cheap, whatever the service sends. */
@@ -27,12 +27,14 @@ export const isIdentifier = (text: string): boolean =>
   text.length <= 40 && /^[A-Za-z_]+(?:[0-9]{1,3}[A-Za-z_]*)?$/.test(text)
 
 /**
- * The known values of an open enumeration, which is a union of any string and literal strings; empty for other unions. The `null` of a
- * string that may be `null` is no known value: such a string may hold anything, a secret too.
+ * The known values of an open enumeration, which is a union of any string and literal strings; empty for other unions. The `null` or
+ * `""` of a string that may be absent is no known value: such a string may hold anything, a secret too.
  */
 const knownValues = (types: ReadonlyArray<SchemaNode>): ReadonlyArray<string> =>
   types.some(({ _tag }) => _tag === "String")
-    ? types.flatMap((type) => type._tag === "Literal" && Predicate.isString(type.value) ? [type.value] : [])
+    ? types.flatMap((type) =>
+      type._tag === "Literal" && Predicate.isString(type.value) && type.value !== "" ? [type.value] : []
+    )
     : []
 
 /** Recognizes a record, whose keys are content. */
@@ -128,8 +130,11 @@ export class DriftDetector {
           return Predicate.isReadonlyRecord(value)
             ? visitFields(node, value, path, depth)
             : mismatch(path, "(another type)")
+        case "Number":
+          if (Number.isInteger(value) && !Number.isSafeInteger(value)) return found(path, "(perhaps rounded)")
+          return Predicate.isNumber(value) ? undefined : mismatch(path, "(another type)")
         default:
-          return this.accepts(node, value) ? undefined : mismatch(path, "(another type)")
+          return !this.isLenient || this.accepts(node, value) ? undefined : mismatch(path, "(another type)")
       }
     }
 

@@ -5,14 +5,17 @@ import { fromSchema, type SchemaNode, typesOf, unwrap } from "./schemaTree.js"
 
 declare const unknownTag: unique symbol
 
-/** A tag that no branch of a union has. Comparing it with the tag of a branch leaves it out. @since 0.1.0 @category models */
+/** The tag, if there is only one, of an object that no branch of a union has. Comparing it with the tag of a branch leaves it out. @since 0.1.0 @category models */
 export interface UnknownTag {
   readonly [unknownTag]: never
 }
 
+/** The type of unknown tags: of several, each alone may be known. */
+type TagOf<Tag extends string, Each = Tag> = Each extends Each ? [Tag] extends [Each] ? UnknownTag : string : never
+
 /** An object of a kind that a union does not know, with every field sent. @since 0.1.0 @category models */
 export type Unrecognized<Tag extends string> =
-  & { readonly [Name in Tag]: UnknownTag }
+  & { readonly [Name in Tag]: TagOf<Tag> }
   & { readonly [field: string]: unknown }
 
 type Names = ReadonlyArray<string>
