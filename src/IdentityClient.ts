@@ -215,7 +215,7 @@ export type { ExtraFields, Json } from "./internal/http/extraFields.js"
  * Sends fields that the operations of the calls in an effect do not declare, because the service is ahead of its documents. Fields of
  * the body are merged with those of the input at any depth; where both set a field, or one is a list, this value is sent. They are typed as JSON and otherwise
  * unchecked, up to 64 KiB in all. Strings in them are hidden in errors, as those of the input are. `InvalidInput` names `withFields` if they are no JSON,
- * too long, or of a body where the call has none that is an object.
+ * too long, or of a body that is not an object or that a GET would have. A stream of pages refuses them where they would change what its pages mean.
  * @since 0.1.0 @category combinators
  * @example `update.pipe(IdentityClient.withFields({ body: { destination: { configuration: { token } } } }))`
  */

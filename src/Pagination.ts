@@ -188,10 +188,12 @@ const streamPages = <Input extends Paging, Success, Failure, A>(
     return emitFirst(pages.start, loadNext(pages.first, pages.start))
   }
 
-  const issues = Pages.issuesOf(endpoint, input)
-  return issues.length > 0
-    ? Stream.fail(new InvalidInput({ operation: endpoint.name, issues }))
-    : fromEmitter(IdentityClient, run)
+  return Stream.unwrap(withFiber((fiber) => {
+    const issues = Pages.issuesOf(endpoint, input, settingOf(fiber, currentSettings).fields?.query)
+    return issues.length > 0
+      ? Effect.fail(new InvalidInput({ operation: endpoint.name, issues }))
+      : Effect.succeed(fromEmitter(IdentityClient, run))
+  }))
 }
 
 /** The items of a page; none if the list is optional and absent. */

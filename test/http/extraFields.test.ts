@@ -129,6 +129,21 @@ describe("fields that an operation does not declare", () => {
       }
     }))
 
+  it.effect("that are cyclic are InvalidInput, also where two such are merged", () =>
+    Effect.gen(function*() {
+      const cycles = [0, 1].map(() => {
+        const cycle: Record<string, unknown> = {}
+        return Object.assign(cycle, { a: cycle, b: cycle })
+      })
+      const [one, other] = cycles.map((cycle) => ({ body: { cycle } as never }))
+      const error = yield* failed(createUsersExport, {}, Testing.reply({})).pipe(
+        IdentityClient.withFields(one!),
+        IdentityClient.withFields(other!),
+        IdentityClient.withFields({ query: { a: "b" } })
+      )
+      assert.deepInclude((error as Errors.InvalidInput).issues[0], { path: "withFields" })
+    }))
+
   it.effect("are hidden in messages, as the input is", () =>
     Effect.gen(function*() {
       const error = yield* IdentityClient.withFields(

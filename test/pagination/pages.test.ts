@@ -1,7 +1,7 @@
 /** Tests of lists that go on by checkpoint, by number or by both, and whose pages are objects or bare lists. */
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Either, FastCheck, type Layer, Schema, Stream } from "effect"
-import { Errors, type IdentityClient, Operation, Pagination } from "../../src/index.js"
+import { Errors, IdentityClient, Operation, Pagination } from "../../src/index.js"
 import { forAll } from "../support/arbitraries.js"
 import { over } from "../support/client.js"
 import { inProcess } from "../support/tokenServer.js"
@@ -237,6 +237,24 @@ describe("Pagination.stream", () => {
         assert.deepInclude(error, { _tag: "InvalidInput", operation: "newer" })
         assert.deepStrictEqual((error as Errors.InvalidInput).issues.map(({ path }) => path), paths)
       }
+      assert.deepStrictEqual(queries(), [])
+    }))
+
+  it.effect.each<readonly [query: { readonly [name: string]: string }, input: object, paths: ReadonlyArray<string>]>([
+    [{ search: "even" }, { from: "2" }, ["search"]],
+    [{ unknown: "x" }, { from: "2" }, ["unknown"]],
+    [{ page: "3" }, {}, ["withFields.query.page"]],
+    [{ from: "2" }, {}, ["withFields.query.from"]]
+  ])("refuses the same of fields that are not declared: %j", ([query, input, paths]) =>
+    Effect.gen(function*() {
+      const { layer, queries } = serving(withLog(7).respond)
+      const error = yield* Effect.flip(
+        collect<unknown, unknown, IdentityClient.IdentityClient, Errors.InvalidInput>(
+          Pagination.stream(newer, { kind: "a", ...input }),
+          layer
+        ).pipe(IdentityClient.withFields({ query }))
+      )
+      assert.deepStrictEqual((error as Errors.InvalidInput).issues.map(({ path }) => path), paths)
       assert.deepStrictEqual(queries(), [])
     }))
 

@@ -33,10 +33,6 @@ export const merge = (fields: Fields, extra: Fields | undefined): Fields =>
     })
   ])
 
-/** Adds extra fields to others. */
-export const append = (before: ExtraFields | undefined, extra: ExtraFields): ExtraFields =>
-  before === undefined ? extra : merge(before as Fields, extra as Fields) // sound: both are objects of objects
-
 /** Finds why extra fields cannot be sent: they are no JSON, or too long. */
 export const issueIn = (extra: ExtraFields): Issue | undefined => {
   const message = `expected at most ${maxLength} characters of JSON, neither cyclic nor nested too deep`
@@ -46,4 +42,11 @@ export const issueIn = (extra: ExtraFields): Issue | undefined => {
     onLeft: (issue) => issue,
     onRight: ({ length }) => length > maxLength ? { path: "withFields", message } : undefined
   })
+}
+
+/** Adds extra fields to others. Those that cannot be sent stay alone: the call fails with their issue. */
+export const append = (before: ExtraFields | undefined, extra: ExtraFields): ExtraFields => {
+  if (before === undefined) return extra
+  const bad = [before, extra].find((fields) => issueIn(fields) !== undefined)
+  return bad ?? merge(before as Fields, extra as Fields) // sound: both are objects of objects
 }

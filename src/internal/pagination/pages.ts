@@ -27,15 +27,29 @@ const isNumbered = ({ paging }: PagedEndpoint, { from, page, per_page }: PagingI
 export const of = <Input extends PagingInput>(endpoint: Any & PagedEndpoint, input: Input): Pages<Input> =>
   isNumbered(endpoint, input) ? byNumber(endpoint, input) : byCheckpoint(input)
 
-/** The fields of an input with which the pages after the first, or all of them, would not mean what is asked. */
-export const issuesOf = (endpoint: Any & PagedEndpoint, input: PagingInput): ReadonlyArray<Issue> => {
+/** Query parameters that the listing sets for each page. */
+const ownNames = ["page", "per_page", "from", "take"]
+
+/**
+ * The fields of an input, and of the query that is sent in addition, with which the pages after the first, or all of them, would not mean what
+ * is asked.
+ */
+export const issuesOf = (
+  endpoint: Any & PagedEndpoint,
+  input: PagingInput,
+  extra: Readonly<Record<string, unknown>> = {}
+): ReadonlyArray<Issue> => {
   const { paging, query = {} } = endpoint
-  const given = new Set(Object.entries(input).flatMap(([name, value]) => value === undefined ? [] : [name]))
+  const given = new Set(
+    Object.entries({ ...input, ...extra }).flatMap(([name, value]) => value === undefined ? [] : [name])
+  )
   const refuse = (names: ReadonlyArray<string>, message: string) =>
     names.filter((name) => given.has(name)).map((path) => ({ path, message }))
   const byNumber = isNumbered(endpoint, input)
   const size = byNumber ? "per_page" : "take"
   return [
+    ...ownNames.filter((name) => name in extra)
+      .map((name) => ({ path: `withFields.query.${name}`, message: "must be a field of the stream's input" })),
     ...(input[size] === 0 ? integerIssues(size, 0, 1) : []),
     ...(paging === "both" && byNumber ? refuse(["from", "take"], "cannot be combined with `page` or `per_page`") : []),
     ...(paging === "newer" && byNumber
@@ -43,7 +57,7 @@ export const issuesOf = (endpoint: Any & PagedEndpoint, input: PagingInput): Rea
       : []),
     ...(paging === "newer" && !byNumber
       ? refuse(
-        Object.keys(query).filter((name) => name !== "from" && name !== "take"),
+        Object.keys({ ...query, ...extra }).filter((name) => name !== "from" && name !== "take"),
         "is ignored by the service together with `from`"
       )
       : [])
