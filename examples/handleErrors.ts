@@ -10,6 +10,6 @@ export const redeliver = (id: string, event_id: string) =>
       Conflict: () => Effect.succeed("not in a failed state"),
       InsufficientScope: ({ required }) => Effect.succeed(`grant ${required.join(" or ")}`),
       TransportError: ({ outcome }) =>
-        Effect.succeed(outcome === "unknown" ? "perhaps accepted: look before you retry" : "not sent: retry later")
+        Effect.succeed(outcome === "not-sent" ? "not sent: retry later" : "perhaps accepted: look before you retry")
     })
   )

@@ -208,7 +208,7 @@ const awaitLive = (deployment: Deployment, timeout: Duration.DurationInput) =>
  * `VersionNotFound` if the action has no such version, with `DeploymentFailed` if the new version does not become live, and like
  * `listActionVersions`, `deployActionVersion`, `getAction`, `getActionVersion` and `confirm`. The wait endures failed connections,
  * limited calls and an unavailable service until the time-out. Interruption ends the wait, not the deployment. The deployment is not
- * idempotent: after a `TransportError` of outcome `unknown`, look at `versions` first.
+ * idempotent: after a failure of outcome `unknown` or `done`, look at `versions` first.
  * @since 0.1.0 @category constructors @example `Actions.rollback(actionId, 3)`
  */
 export const rollback = <E = never, R = never>(

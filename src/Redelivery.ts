@@ -215,8 +215,7 @@ export interface FilteredOptions {
   readonly filter?: Filter | undefined
   /**
    * The time for which a delivery must be missing from the failed ones to count as delivered (default 1 min, and two lists at least), from
-   * the end of a list to the start of a later one. While the service delivers it, it is missing, too: set it to more than a delivery takes,
-   * with the retries of the service.
+   * the end of a list to the start of a later one. The service lists it until it has succeeded; a list may be of a moment before.
    */
   readonly deliveredAfter?: Duration.DurationInput | undefined
   /** The time after the call for which deliveries are followed (default 10 min). Those without a result are `pending` then. */
@@ -238,8 +237,8 @@ export const makeFilteredProgress: Effect.Effect<SubscriptionRef.SubscriptionRef
  * unless it was certainly not accepted. If its outcome is unknown, a warning and `progress` say so, and the deliveries are followed anyway. A
  * list that fails because the service is unavailable is skipped.
  *
- * The service does not report successes, so this has limits. `delivered` means that the delivery has been missing for `deliveredAfter`; it
- * may still be on its way, and fail later. A delivery that fails for the first time between the first list and the call is redelivered, but has no result. While it is followed, the filter's
+ * The service does not report successes, so this has limits. `delivered` means that the delivery has been missing for `deliveredAfter`. A
+ * delivery that fails for the first time between the first list and the call is redelivered, but has no result. While it is followed, the filter's
  * `to` is not used, because a new attempt may be later: events that failed after `to` are listed, too, and ignored. Nothing is kept: to be
  * able to resume, and for one result for each event from the service itself, use `Deliveries.failed` and `Redelivery.run`.
  *

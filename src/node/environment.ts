@@ -9,7 +9,7 @@ import * as Redacted from "effect/Redacted"
 import { invalidSetting } from "../internal/schema/issues.js"
 import { expectedAlgorithms, isAlgorithm } from "../internal/token/signingKey.js"
 import * as TokenProvider from "../TokenProvider.js"
-import { both, convert, invalid, missing, secret, text } from "./configValues.js"
+import { both, convert, invalid, missing, passphrase, secret, text } from "./configValues.js"
 import * as TlsKey from "./tlsKey.js"
 
 const variables = Config.all({
@@ -33,7 +33,7 @@ const variables = Config.all({
   ),
   IDENTITY_CLIENT_CERTIFICATE_FILE: text("IDENTITY_CLIENT_CERTIFICATE_FILE"),
   IDENTITY_CLIENT_KEY_FILE: text("IDENTITY_CLIENT_KEY_FILE"),
-  IDENTITY_CLIENT_KEY_PASSPHRASE: secret("IDENTITY_CLIENT_KEY_PASSPHRASE")
+  IDENTITY_CLIENT_KEY_PASSPHRASE: passphrase("IDENTITY_CLIENT_KEY_PASSPHRASE")
 })
 
 type Variables = Config.Config.Success<typeof variables>

@@ -181,6 +181,11 @@ describe("Node.layer refuses", () => {
       "IDENTITY_CLIENT_KEY_PASSPHRASE does not decrypt the key",
       "kq7zv3"
     ],
+    "that is encrypted with a passphrase that has no space": [
+      encryptedKey,
+      "IDENTITY_CLIENT_KEY_PASSPHRASE does not decrypt the key",
+      " word"
+    ],
     "of another type that is encrypted": [first.encrypted, noFit, "word"],
     "that is not PEM": ["kq7zv3", noFit],
     "that is empty": ["", noFit]
@@ -235,7 +240,7 @@ it.scoped("the certificate, its key and the passphrase are options of the connec
           ...domain,
           ...certificate,
           IDENTITY_CLIENT_KEY_FILE: path("encryptedKey"),
-          IDENTITY_CLIENT_KEY_PASSPHRASE: "word"
+          IDENTITY_CLIENT_KEY_PASSPHRASE: "word\n"
         },
         {
           options: { domain: "t.example.com" },

@@ -130,7 +130,8 @@ describe("a credential with white space around it", () => {
   const rows = [
     ["clientSecret", { clientSecret: Redacted.make("s3cret\n") }],
     ["clientSecret", { clientSecret: Redacted.make(" s3cret") }],
-    ["clientId", { clientId: "i\r\n" }]
+    ["clientId", { clientId: "i\r\n" }],
+    ["audience", { audience: "https://tenant.example.com/api/v2/\n" }]
   ] as const
   for (const [setting, options] of rows) {
     it.effect(`is refused by name: ${setting} ${JSON.stringify(options)}`, () =>

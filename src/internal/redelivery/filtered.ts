@@ -118,7 +118,7 @@ export interface FollowOptions<E, R> {
 export const follow = <E, R>(
   { deliveredAfter, first, isAfter, isTemporary, list, onResults, followFor }: FollowOptions<E, R>
 ): Stream.Stream<FilteredResult, E, R> => {
-  /** The deliveries without a result, and the time in milliseconds since which each is missing: it may be queued at that time. */
+  /** The deliveries without a result, and the time in milliseconds since which each is missing. */
   const left = new Map(
     Array.from(first, ([id, attempts]) => [id, { attempts, missingSince: undefined as number | undefined }] as const)
   )

@@ -92,8 +92,10 @@ export const make = (
     const exchange = Exchange.make(yield* HttpClient.HttpClient, bodyLimits.drained)
     const timeouts = yield* Timeouts.make
     const { path, tenant, url } = yield* endpoint(caller, client)
-    if (hasSpaceAround(client.clientId)) {
-      return yield* invalidSetting(caller, "clientId", "expected no white space around it")
+    for (const setting of ["clientId", "audience"] as const) {
+      if (hasSpaceAround(client[setting] ?? "")) {
+        return yield* invalidSetting(caller, setting, "expected no white space around it")
+      }
     }
     const audience = client.audience ?? (client.domain === undefined ? "/api/v2/" : `${tenant}/api/v2/`)
     const authentication = yield* authenticate(tenant)
