@@ -128,10 +128,30 @@ describe("the overlay auth0", () => {
     return applyOverlay(document, { ...auth0 }, (note) => void notes.push(note)) as Json // sound: a document stays one
   }
 
-  it("has a reason and a date for each entry", () => {
+  it("has a reason for each entry, and the date of a recording of it if there is one", () => {
     for (const { description = "" } of auth0.actions) {
-      assert.match(description, /\(recorded (?:on \d{4}-\d\d-\d\d|by \d{4}-\d\d)\)\.$/)
+      assert.match(description, /\((?:recorded on \d{4}-\d\d-\d\d|known since 2026-11, without a recording)\)\.$/)
     }
+  })
+
+  it("leaves what a later document has as it is there", () => {
+    const page = object(
+      { deliveries: list(ref("EventStreamDelivery")), next: { type: ["string", "null"] } },
+      "deliveries"
+    )
+    const later = documentOf({
+      "/event-streams/{id}/deliveries": {
+        get: { operationId: "get_deliveries", responses: { 200: content(page) } }
+      }
+    }, {
+      EventStreamDelivery: object({ id: string }),
+      EventStreamCloudEvent: object({ data: { type: "object" } }),
+      EventStreamWebhookBearerAuth: object({ method: string, token: { type: ["string", "null"], minLength: 8 } }),
+      UpdateResourceServerRequestContent: object({ token_lifetime_for_web: ref("Lifetime") }),
+      Lifetime: { type: "integer" },
+      ClientTokenVaultPrivilegedAccessWithCredentialId: object({ grants: list(ref("EventStreamDelivery")) })
+    })
+    assert.deepStrictEqual(apply(later), later)
   })
 
   it.effect("lets the secrets of webhooks be sent, which are not returned", () =>

@@ -117,19 +117,35 @@ const readOperation = (place: Place, name: string, base: string): Operation => {
   })
 }
 
-/** The first of the operation's names that no other has, after those that others have. */
-const namesOf = (
-  { method, operation, path }: Place,
-  isTaken: (key: string) => boolean
-): readonly [name: string, taken: string | undefined] => {
-  const names = operationNames({
-    group: groupOf(operation),
-    method: Json.string(operation["x-operation-name"]),
-    id: Json.string(operation["operationId"]),
-    route: `${method} ${path}`
-  })
-  const name = names.find((name) => !isTaken(name.toLowerCase())) ?? freeName(names.at(-1) ?? "operation", isTaken)
-  return [name, names[0] === name ? undefined : names[0]]
+/** The name of an operation and, if another operation has the name that it would have, that name with the other's place. */
+interface Named {
+  readonly name: string
+  readonly taken?: readonly [name: string, pointer: string]
+}
+
+/**
+ * Names operations: each gets the first of its names that no other has. Names that the document gives come before those of routes, so
+ * that an operation without an id never takes the name of another.
+ */
+const nameAll = (places: ReadonlyArray<Place>): ReadonlyMap<Place, Named> => {
+  const pointers = new Map<string, string>()
+  const isTaken = (key: string) => pointers.has(key)
+  const nameOf = (place: Place): readonly [Place, Named] => {
+    const { method, operation, path, pointer } = place
+    const names = operationNames({
+      group: groupOf(operation),
+      method: Json.string(operation["x-operation-name"]),
+      id: Json.string(operation["operationId"]),
+      route: `${method} ${path}`
+    })
+    const name = names.find((name) => !isTaken(name.toLowerCase())) ?? freeName(names.at(-1) ?? "operation", isTaken)
+    const other = pointers.get(names[0]?.toLowerCase() ?? "")
+    pointers.set(name.toLowerCase(), pointer)
+    return [place, other === undefined || names[0] === undefined ? { name } : { name, taken: [names[0], other] }]
+  }
+  const hasId = ({ operation }: Place) =>
+    (Json.string(operation["operationId"]) ?? Json.string(operation["x-operation-name"])) !== undefined
+  return new Map([...places.filter(hasId), ...places.filter((place) => !hasId(place))].map(nameOf))
 }
 
 const readAt = (name: string, place: Place, base: string): Read => {
@@ -185,33 +201,28 @@ export const readOperations = (
 ): ReadonlyArray<Read> => {
   const paths = Object.entries(Json.objectOrEmpty(document["paths"], "#/paths"))
   const base = paths.some(([path]) => path.startsWith(`${prefix}/`)) ? prefix : ""
-  const pointers = new Map<string, string>()
-  const found = paths.filter(([path]) => !path.startsWith("x-")).flatMap(([path, value]): ReadonlyArray<Read> => {
+  const unreadable: Array<Read> = []
+  const places = paths.filter(([path]) => !path.startsWith("x-")).flatMap(([path, value]): ReadonlyArray<Place> => {
     if (!path.startsWith(`${base}/`)) {
       const reason = base === "" ? "does not begin with a slash" : `is outside of ${base}`
       reader.note(at("#/paths", path), `the path ${reason}, so its operations are left out`)
       return []
     }
-    return Either.match(attempt(() => placesOf(document, reader, path, value)), {
-      onLeft: (
-        error
-      ) => [{ _tag: "Unreadable" as const, name: path, id: undefined, group: [], stage: "ga" as const, error }],
-      onRight: (places) =>
-        places.flatMap((place) => {
-          const [name, taken] = namesOf(place, (key) => pointers.has(key))
-          pointers.set(name.toLowerCase(), place.pointer)
-          if (names !== undefined && !names.has(name)) return []
-          if (taken !== undefined) {
-            const other = pointers.get(taken.toLowerCase())
-            reader.note(
-              place.pointer,
-              `the operation is called ${name}, because the name ${taken} is that of the one at ${other}`
-            )
-          }
-          return [readAt(name, place, base)]
-        })
+    return Either.getOrElse(attempt(() => placesOf(document, reader, path, value)), (error) => {
+      unreadable.push({ _tag: "Unreadable", name: path, id: undefined, group: [], stage: "ga", error })
+      return []
     })
   })
-  if (pointers.size === 0 && found.length === 0) fail("#/paths", "the document has no operations")
-  return [...found].sort((a, b) => a.name < b.name ? -1 : 1)
+  if (places.length === 0 && unreadable.length === 0) fail("#/paths", "the document has no operations")
+  const found = Array.from(nameAll(places), ([place, { name, taken }]): ReadonlyArray<Read> => {
+    if (names !== undefined && !names.has(name)) return []
+    if (taken !== undefined) {
+      reader.note(
+        place.pointer,
+        `the operation is called ${name}, because the name ${taken[0]} is that of the one at ${taken[1]}`
+      )
+    }
+    return [readAt(name, place, base)]
+  })
+  return [...found.flat(), ...unreadable].sort((a, b) => a.name < b.name ? -1 : 1)
 }

@@ -29,17 +29,25 @@ interface PageInput {
   readonly include_totals?: boolean
 }
 
-/** The page of a form that an input asks for: its items, and the fields that describe it. A checkpoint is always behind the last item. */
-const pageOf = (form: Json, items: string, { from, page = 0, per_page = 50, take }: PageInput): unknown => {
+/**
+ * The page of a form that an input asks for: its items, and the fields that describe it. A checkpoint is always behind the last item. No next page
+ * is a `next` that is absent, `null` or empty: the schema may require it.
+ */
+const pagesOf = (
+  form: Json,
+  items: string,
+  { from, page = 0, per_page = 50, take }: PageInput
+): ReadonlyArray<unknown> => {
   const list = Predicate.isRecord(form) ? form[items] : form
-  if (!Array.isArray(list)) return form
+  if (!Array.isArray(list)) return [form]
   const limit = take ?? per_page
   const start = from === undefined ? page * limit : list.length
   const shown: ReadonlyArray<unknown> = list.slice(start, start + limit)
-  if (!Predicate.isReadonlyRecord(form)) return shown
+  if (!Predicate.isReadonlyRecord(form)) return [shown]
   const described = { start, limit, length: shown.length, total: list.length, page, per_page: limit }
   const known = Struct.pick(described, ...Struct.keys(described).filter((name) => name in form))
-  return { ...Struct.omit(form, "next"), ...known, [items]: shown }
+  const last = { ...Struct.omit(form, "next"), ...known, [items]: shown }
+  return [last, { ...last, next: null }, { ...last, next: "" }]
 }
 
 /** Makes the response to an input. A list is short and has an end, whatever page is asked for. */
@@ -52,7 +60,7 @@ const makeResponse = (
   return (input) => {
     const asksForObject = input.include_totals === true || input.from !== undefined || input.take !== undefined
     const inOrder = asksForObject ? [...forms.filter(Predicate.isRecord), ...forms] : forms
-    const pages = paging === undefined ? [] : inOrder.map((form) => pageOf(form, items, input))
+    const pages = paging === undefined ? [] : inOrder.flatMap((form) => pagesOf(form, items, input))
     const made = [...pages, ...inOrder].find(fits)
     if (made !== undefined) return events === undefined ? jsonResponse(200, made) : eventsResponse([made])
     return fits(undefined)

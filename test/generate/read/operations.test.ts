@@ -217,6 +217,19 @@ describe("the operations of a document", () => {
     ])
   })
 
+  it("keep the names of their ids, whatever operations without an id come before them", () => {
+    const { found } = readAll({
+      paths: {
+        "/users": { get: { responses: noContent } },
+        "/people": { get: { operationId: "getUsers", responses: noContent } }
+      }
+    })
+    assert.deepStrictEqual(found.map(({ id, name }) => [name, id]), [
+      ["getUsers", "getUsers"],
+      ["getUsers2", undefined]
+    ])
+  })
+
   it("are refused, with the place, if there are none", () => {
     const refused: ReadonlyArray<readonly [document: Json, message: string]> = [
       [{ paths: 5 }, "expected an object (at #/paths)"],

@@ -68,6 +68,31 @@ describe("an operation that the tenant is given", () => {
       assert.deepStrictEqual([...yield* Stream.runCollect(Pagination.stream(listUsers, {}))], [user])
     })))
 
+  it.effect("ends a list also where the schema requires the checkpoint of a next page", () => {
+    const listThings = (name: string, next: Schema.Schema<string | null> | Schema.Schema<string>) =>
+      Operation.make(name, {
+        method: "GET",
+        path: `/${name}`,
+        query: { from: Schema.optional(Schema.String), take: Schema.optional(Schema.Number) },
+        success: Schema.Struct({ next, things: Schema.Array(Schema.Struct({ id: Schema.String })) }),
+        items: "things",
+        paging: "checkpoint",
+        scope: [],
+        idempotent: true,
+        error: [Errors.RateLimited]
+      })
+    const operations = [listThings("listNullable", Schema.NullOr(Schema.String)), listThings("listText", Schema.String)]
+    return withTenant(
+      Effect.forEach(operations, (operation) =>
+        Effect.gen(function*() {
+          const { next } = yield* operation({})
+          assert.isTrue(next === null || next === "")
+          assert.lengthOf((yield* operation({ from: "1" })).things, 0)
+        })),
+      { operations }
+    )
+  })
+
   it.effect("responds with all fields if it has no pages, also with one that is called `next`", () => {
     const declaration = { method: "GET", scope: [], idempotent: true, error: [Errors.RateLimited] } as const
     const getStep = Operation.make("getStep", {
