@@ -253,7 +253,8 @@ export class UnexpectedResponse extends TaggedError("UnexpectedResponse")<
     readonly shape: string
     /**
      * `done`: the service carried the change out, and only its response cannot be used; calling again would repeat the change. `not-done`: it
-     * refused the call, or the call was a GET, which changes nothing. `unknown`: anything else, such as a 500 or a proxy's page.
+     * refused the call, or the call was a GET, which changes nothing. `unknown`: anything else, such as a 500 or a proxy's page. It is about the
+     * last attempt.
      */
     readonly outcome?: "done" | "not-done" | "unknown"
     /** The body of a success as JSON, where it is JSON. It may hold secrets, so it prints as `<redacted>`. */
