@@ -1,66 +1,31 @@
 /** Majors 6 and 7 of the vendor's SDK read the embedded tenant's deliveries by their own iterators, as those of the service. */
-import { HttpServer } from "@effect/platform"
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, describe, it } from "@effect/vitest"
-import { ManagementClient as Sdk7, type ManagementError } from "auth0"
-import { ManagementClient as Sdk6 } from "auth0-6"
-import { type Duration, Effect, Layer, Redacted } from "effect"
-import { createServer } from "node:http"
-import { afterAll, beforeAll, vi } from "vitest"
+import type { ManagementError } from "auth0"
+import { type Duration, Effect } from "effect"
 import * as Tenant from "../../src/Tenant.js"
+import { Sdk6, Sdk7, serve as serveTenant, usePlainHttp } from "../support/sdkMajors.js"
 
 const { streams: [{ id: stream }] } = Tenant.demo
-const { id: clientId, secret } = Tenant.demoClients.full
 
-/** The SDK supports only https, and major 6 drops a `fetch` of one's own; the tenant is on plain http. */
-const original = fetch
-beforeAll(() => {
-  vi.stubGlobal(
-    "fetch",
-    (input: unknown, init?: RequestInit) => original(String(input).replace(/^https:/, "http:"), init)
-  )
-})
-afterAll(() => vi.unstubAllGlobals())
+usePlainHttp()
 
 type Sdk = Sdk6 | Sdk7
-
-interface Served {
-  readonly sdk: Sdk
-  readonly tenant: Tenant.Tenant["Type"]
-}
 
 interface Options {
   readonly events?: ReadonlyArray<Tenant.StreamEvent>
   readonly delivery?: Duration.DurationInput
 }
 
-/** Runs a test with a tenant of its own that has these events, on the real clock, which the SDK uses. */
+/** Runs a test with a tenant that has these events. */
 const serve = (
   Client: typeof Sdk6 | typeof Sdk7,
-  run: (served: Served) => Promise<void>,
+  run: (served: { readonly sdk: Sdk; readonly tenant: Tenant.Tenant["Type"] }) => Promise<void>,
   { delivery = "1 hour", events }: Options = {}
 ) =>
-  Effect.gen(function*() {
-    const tenant = yield* Tenant.Tenant
-    if (events !== undefined) yield* tenant.seed({ streams: [{ ...Tenant.demo.streams[0], events }] })
-    yield* HttpServer.addressFormattedWith((origin) =>
-      Effect.promise(() => {
-        const { host: domain } = new URL(origin)
-        return run({
-          tenant,
-          sdk: new Client({ domain, clientId, clientSecret: Redacted.value(secret), maxRetries: 0 })
-        })
-      })
-    )
-  }).pipe(
-    Effect.provide(Layer.provideMerge(
-      Tenant.layerServer,
-      Layer.merge(
-        Tenant.layer({ durations: { delivery } }),
-        NodeHttpServer.layer(() => createServer(), { port: 0, host: "127.0.0.1" })
-      )
-    ))
-  )
+  serveTenant<Sdk>(Client, run, {
+    durations: { delivery },
+    ...(events && { seed: { streams: [{ ...Tenant.demo.streams[0], events }] } })
+  })
 
 /** The ids of deliveries, by the iterator of the SDK. */
 const idsOf = async (sdk: Sdk, request: Parameters<Sdk["eventStreams"]["deliveries"]["list"]>[1]) => {
