@@ -23,6 +23,16 @@ const action = /* @__PURE__ */ Schema.suspend(() =>
     runtime: omittable(Schema.String),
     secrets: list(Schema.Struct({ name: omittable(Schema.String), updated_at: omittable(Timestamp) })),
     deployed_version: omittable(ActionVersion),
+    current_version: omittable(Schema.Struct({
+      id: omittable(Schema.String),
+      code: omittable(Schema.String),
+      runtime: omittable(Schema.String),
+      status: omittable(Schema.String),
+      number: omittable(Schema.Number),
+      build_time: omittable(Timestamp),
+      created_at: omittable(Timestamp),
+      updated_at: omittable(Timestamp)
+    })),
     status: omittable(oneOf("pending", "building", "packaged", "built", "retrying", "failed")),
     built_at: omittable(Timestamp)
   }).annotations({ identifier: "Action" })
