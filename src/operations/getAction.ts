@@ -38,7 +38,12 @@ const action = /* @__PURE__ */ Schema.suspend(() =>
   }).annotations({ identifier: "Action" })
 )
 
-/** An action: its draft, and the version that is deployed. Every field is optional. @since 0.1.0 @category models */
+/**
+ * An action: its draft, and the version that is deployed. Every field is optional. `current_version` is the deployed version once more, as
+ * it was recorded: with fewer fields, and its status in capitals. Auth0's document lacks it, and has a
+ * `built_at` of actions that was never recorded.
+ * @since 0.1.0 @category models
+ */
 export interface Action extends Schema.Schema.Type<typeof action> {}
 /** An action: its draft, and the version that is deployed. Every field is optional. @since 0.1.0 @category schemas */
 export const Action: Schema.Schema<Action> = action
