@@ -18,8 +18,8 @@ run(
       if (rollback === undefined) {
         return yield* Stream.runForEach(
           Actions.versions(actionId),
-          ({ built_at, deployed, number }) =>
-            Console.log(`#${number} of ${built_at}${deployed === true ? ", live" : ""}`)
+          ({ created_at, deployed, number }) =>
+            Console.log(`#${number} of ${created_at}${deployed === true ? ", live" : ""}`)
         )
       }
       const { outcome, version } = yield* Actions.rollback(actionId, Number(rollback), {

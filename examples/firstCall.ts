@@ -5,7 +5,7 @@ import { listActionVersions } from "effect-identity-client"
 import * as Node from "effect-identity-client/Node"
 
 const program = Effect.gen(function*() {
-  const { total, versions } = yield* listActionVersions({ actionId: process.argv[2] ?? "" })
+  const { total = 0, versions } = yield* listActionVersions({ actionId: process.argv[2] ?? "" })
   yield* Console.log(`${total} versions, live: ${versions.find(({ deployed }) => deployed)?.number ?? "none"}`)
 })
 

@@ -32,7 +32,7 @@ const IdentityLive = IdentityClient.layer({ domain }).pipe(
 
 // Prints a warning that the old key is refused, and the result.
 const program = Effect.gen(function*() {
-  const { total } = yield* listActionVersions({ actionId: Tenant.demo.actions[0].id })
+  const { total = 0 } = yield* listActionVersions({ actionId: Tenant.demo.actions[0].id })
   yield* Console.log(`${total} versions, without a secret`)
 })
 

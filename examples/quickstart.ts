@@ -5,7 +5,7 @@ import { IdentityClient, listActionVersions, RateLimiter, TokenProvider } from "
 import * as Tenant from "effect-identity-client/Tenant"
 
 const program = Effect.gen(function*() {
-  const { total, versions } = yield* listActionVersions({ actionId: Tenant.demo.actions[0].id })
+  const { total = 0, versions } = yield* listActionVersions({ actionId: Tenant.demo.actions[0].id })
   yield* Console.log(`${total} versions, live: ${versions.find(({ deployed }) => deployed)?.number ?? "none"}`)
 })
 

@@ -35,7 +35,7 @@ const isKnown = (request: Request) =>
 /** Responds with some fields only: a version also has the code of the action. */
 const versions = (actionId: string) =>
   listActionVersions({ actionId }).pipe(
-    Effect.map(({ total, versions }) =>
+    Effect.map(({ total = 0, versions }) =>
       Response.json({ total, versions: versions.map(({ deployed, id, number }) => ({ deployed, id, number })) })
     ),
     Effect.provide(IdentityLive)

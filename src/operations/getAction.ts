@@ -23,12 +23,27 @@ const action = /* @__PURE__ */ Schema.suspend(() =>
     runtime: omittable(Schema.String),
     secrets: list(Schema.Struct({ name: omittable(Schema.String), updated_at: omittable(Timestamp) })),
     deployed_version: omittable(ActionVersion),
+    current_version: omittable(Schema.Struct({
+      id: omittable(Schema.String),
+      code: omittable(Schema.String),
+      runtime: omittable(Schema.String),
+      status: omittable(Schema.String),
+      number: omittable(Schema.Number),
+      build_time: omittable(Timestamp),
+      created_at: omittable(Timestamp),
+      updated_at: omittable(Timestamp)
+    })),
     status: omittable(oneOf("pending", "building", "packaged", "built", "retrying", "failed")),
     built_at: omittable(Timestamp)
   }).annotations({ identifier: "Action" })
 )
 
-/** An action: its draft, and the version that is deployed. Every field is optional. @since 0.1.0 @category models */
+/**
+ * An action: its draft, and the version that is deployed. Every field is optional. `current_version` is the deployed version once more, as
+ * it was recorded: with fewer fields, and its status in capitals. Auth0's document lacks it, and has a
+ * `built_at` of actions that was never recorded.
+ * @since 0.1.0 @category models
+ */
 export interface Action extends Schema.Schema.Type<typeof action> {}
 /** An action: its draft, and the version that is deployed. Every field is optional. @since 0.1.0 @category schemas */
 export const Action: Schema.Schema<Action> = action

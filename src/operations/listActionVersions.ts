@@ -70,16 +70,16 @@ export const ActionVersion: Schema.Schema<ActionVersion> = actionVersion
 
 const actionVersions = /* @__PURE__ */ Schema.suspend(() =>
   Schema.Struct({
-    total: Schema.Number,
+    total: omittable(Schema.Number),
     page: omittable(Schema.Number),
     per_page: Schema.Number,
     versions: Schema.Array(ActionVersion)
   }).annotations({ identifier: "ActionVersions" })
 )
 
-/** A page of versions. Page 0 lacks the field `page` (contract: Endpoints 3). @since 0.1.0 @category models */
+/** A page of versions. Page 0 lacks the field `page`, and a page of no versions `total`. @since 0.1.0 @category models */
 export interface ActionVersions extends Schema.Schema.Type<typeof actionVersions> {}
-/** A page of versions. Page 0 lacks the field `page` (contract: Endpoints 3). @since 0.1.0 @category schemas */
+/** A page of versions. Page 0 lacks the field `page`, and a page of no versions `total`. @since 0.1.0 @category schemas */
 export const ActionVersions: Schema.Schema<ActionVersions> = actionVersions
 
 /**

@@ -131,7 +131,7 @@ const laws: Readonly<Record<string, () => void>> = {
       Pick<ActionVersion, "number" | "built_at">,
       { readonly number?: number; readonly built_at?: Timestamp.Timestamp }
     >()
-    same<Pick<ActionVersions, "page" | "total">, { readonly page?: number; readonly total: number }>()
+    same<Pick<ActionVersions, "page" | "total">, { readonly page?: number; readonly total?: number }>()
   },
   "catchTag of an undeclared failure does not compile": () => {
     // @ts-expect-error: deleting has no NotFound

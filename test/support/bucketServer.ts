@@ -74,7 +74,7 @@ const good: Readonly<Record<string, readonly [status: number, body: unknown]>> =
   listActions: [200, { total: 0, per_page: 20, actions: [] }],
   getAction: [200, { id: "action" }],
   getActionVersion: [200, { id: "version" }],
-  deployActionVersion: [202, { id: "version" }],
+  deployActionVersion: [200, { id: "version" }],
   listEventStreams: [200, { eventStreams: [] }],
   getEventStream: [200, { id: "est_0000000000000000000001" }],
   listDeliveries: [200, []],

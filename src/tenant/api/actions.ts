@@ -4,9 +4,9 @@ import { failure } from "../server/response.js"
 import { type Handlers, notFound } from "./operationHandler.js"
 import { numberedPage } from "./paging.js"
 import { type Action, upsert, type Version } from "./state.js"
-import { timestamp } from "./timestamp.js"
+import { nanoTimestamp } from "./timestamp.js"
 
-const noAction = notFound("action")
+const noAction = failure(404, "That action does not exist.")
 const noVersion = notFound("action version")
 
 const deployedVersion = ({ versions }: Action): Version | undefined => versions.find(({ deployed }) => deployed)
@@ -21,23 +21,44 @@ const supportedTriggers = ({ supported_triggers, versions: [newest] }: Action) =
 
 const nameOf = ({ name, versions: [newest] }: Action) => name ?? newest?.action?.name
 
+/** The fields that an action has by itself and within its versions. */
+const baseOf = (action: Action) => ({
+  id: action.id,
+  name: nameOf(action),
+  supported_triggers: supportedTriggers(action),
+  created_at: action.created_at ?? action.versions.at(-1)?.created_at,
+  updated_at: action.updated_at ?? action.versions[0]?.updated_at
+})
+
+/** The deployed version once more, as actions also show it: with fewer fields, the status in capitals. */
+const currentVersion = ({ built_at, code, created_at, id, number, runtime, status, updated_at }: Version) => ({
+  id,
+  code,
+  runtime,
+  status: status?.toUpperCase(),
+  number,
+  build_time: built_at,
+  created_at,
+  updated_at
+})
+
 const publicAction = (action: Action): object => {
   const deployed = deployedVersion(action)
   const draft = draftOf(action)
-  const [newest] = action.versions
   return {
-    created_at: action.versions.at(-1)?.created_at,
-    updated_at: newest?.updated_at,
-    built_at: newest?.built_at,
-    ...Struct.omit(action, "versions", "draft", "deployments"),
-    name: nameOf(action),
-    supported_triggers: supportedTriggers(action),
+    ...baseOf(action),
     ...draft,
     status: "built",
-    all_changes_deployed: deployed !== undefined && JSON.stringify(contentOf(deployed)) === JSON.stringify(draft),
-    deployed_version: deployed
+    ...(deployed && { current_version: currentVersion(deployed), deployed_version: Struct.omit(deployed, "action") }),
+    all_changes_deployed: deployed !== undefined && JSON.stringify(contentOf(deployed)) === JSON.stringify(draft)
   }
 }
+
+/** A version with its action, whose changes were not deployed when the version was made. */
+const publicVersion = (action: Action) => (version: Version): object => ({
+  ...version,
+  action: { ...baseOf(action), all_changes_deployed: false, ...version.action }
+})
 
 /** Spells sixteen random characters as an id of the form that versions have. */
 const versionId = (random: string): string =>
@@ -79,7 +100,10 @@ export const actionHandlers: Handlers<
       const action = state.actions.find(({ id }) => id === input.actionId)
       const page = numberedPage(action?.versions ?? [], input)
       if ("status" in page) return [page, state]
-      return [action === undefined ? noAction : success({ ...page.fields, versions: page.page }), state]
+      return [
+        action === undefined ? noAction : success({ ...page.fields, versions: page.page.map(publicVersion(action)) }),
+        state
+      ]
     }
   },
 
@@ -89,34 +113,36 @@ export const actionHandlers: Handlers<
       const action = state.actions.find(({ id }) => id === input.actionId)
       const version = action?.versions.find(({ id }) => id === input.id)
       if (action === undefined) return [noAction, state]
-      return [version === undefined ? noVersion : success(version), state]
+      return [version === undefined ? noVersion : success(publicVersion(action)(version)), state]
     }
   },
 
   deployActionVersion: {
-    status: 202,
+    status: 200,
     run: ({ input, now, randomId, success }, state) => {
       const action = state.actions.find(({ id }) => id === input.actionId)
       const source = action?.versions.find(({ id }) => id === input.id)
       if (action === undefined) return [noAction, state]
       if (source === undefined) return [noVersion, state]
       if (source.status !== "built") return [failure(400, "The action version is not built."), state]
+      const at = nanoTimestamp(now)
       const version: Version = {
         ...Struct.omit(source, "built_at"),
         id: versionId(randomId),
         number: Math.max(...action.versions.map(({ number = 0 }) => number)) + 1,
-        status: "building",
         deployed: false,
-        created_at: timestamp(now),
-        updated_at: timestamp(now)
+        created_at: at,
+        updated_at: at
       }
       const deployed: Action = {
         ...action,
         versions: [version, ...action.versions],
-        draft: input.update_draft === true ? contentOf(source) : draftOf(action),
+        ...(input.update_draft === true
+          ? { draft: contentOf(source), updated_at: at }
+          : { draft: draftOf(action) }),
         deployments: [...action.deployments ?? [], { version_id: String(version.id), started_at: now }]
       }
-      return [success(version), { ...state, actions: upsert(state.actions, [deployed]) }]
+      return [success(publicVersion(action)(version)), { ...state, actions: upsert(state.actions, [deployed]) }]
     }
   }
 }

@@ -3,7 +3,7 @@ import * as Duration from "effect/Duration"
 import * as Struct from "effect/Struct"
 import { failedRound, refused } from "./attempts.js"
 import { type Action, type Job, type State, type StreamEvent, type Version } from "./state.js"
-import { timestamp } from "./timestamp.js"
+import { nanoTimestamp } from "./timestamp.js"
 
 /** The time that the tenant's work takes, on its clock. @since 0.1.0 @category models */
 export interface Durations {
@@ -11,7 +11,7 @@ export interface Durations {
   readonly export?: Duration.DurationInput | undefined
   /** From the queueing of an event to its delivery (default: 30 seconds). */
   readonly delivery?: Duration.DurationInput | undefined
-  /** From the call that deploys a version until it is built and deployed (default: 2 seconds). */
+  /** From the call that deploys a version until it is live (default: 2 seconds). */
   readonly deployment?: Duration.DurationInput | undefined
 }
 
@@ -60,7 +60,7 @@ const advanceAction = (action: Action, duration: number, now: number): Action =>
   const due = deployments.filter(isDue)
   if (due.length === 0) return action
   const versions = due.reduce<ReadonlyArray<Version>>(
-    (versions, { started_at, version_id }) => deploy(versions, version_id, timestamp(started_at + duration)),
+    (versions, { started_at, version_id }) => deploy(versions, version_id, nanoTimestamp(started_at + duration)),
     action.versions
   )
   const left = deployments.filter((deployment) => !isDue(deployment))

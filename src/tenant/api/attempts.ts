@@ -25,7 +25,7 @@ export const failedRound = (
   beforeEnd.map((millis) => ({
     status: "failed",
     timestamp: timestamp(Math.max(start, end - millis)),
-    duration: 20,
+    duration: 20.25,
     error_message: error
   }))
 

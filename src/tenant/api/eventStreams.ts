@@ -1,10 +1,29 @@
 /** The behaviour of event streams, their deliveries apart. */
+import * as Predicate from "effect/Predicate"
 import * as Struct from "effect/Struct"
 import { type Handlers, notFound } from "./operationHandler.js"
 import { keysetPage } from "./paging.js"
 import type { Stream } from "./state.js"
 
-const publicStream = (stream: Stream): object => ({ status: "enabled", ...Struct.omit(stream, "events") })
+/** A destination as responses show it: webhooks have an authorization, and no secrets. */
+const publicDestination = ({ configuration, type }: NonNullable<Stream["destination"]>): object => {
+  if (type !== "webhook") return { type, configuration }
+  const { webhook_authorization: given } = configuration
+  const authorization = Predicate.isReadonlyRecord(given) ? given : { method: "bearer" }
+  return {
+    type,
+    configuration: {
+      ...configuration,
+      webhook_authorization: Struct.omit(authorization, "token", "password", "header_value")
+    }
+  }
+}
+
+const publicStream = (stream: Stream): object => ({
+  status: "enabled",
+  ...Struct.omit(stream, "events"),
+  ...(stream.destination && { destination: publicDestination(stream.destination) })
+})
 
 export const eventStreamHandlers: Handlers<"listEventStreams" | "getEventStream" | "deleteEventStream"> = {
   listEventStreams: {

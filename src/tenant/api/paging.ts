@@ -23,12 +23,12 @@ export const keysetPage = <Item extends { readonly id: string }>(
   return { page, next: left.length > take ? page.at(-1)?.id : undefined }
 }
 
-/** A page by number, with the fields that describe it; or the 400 for a size that is too large. */
+/** A page by number, with the fields that describe it, without those that are 0; or the 400 for a size that is too large. */
 export const numberedPage = <Item>(
   items: ReadonlyArray<Item>,
   { page = 0, per_page = 20 }: { readonly page?: number | undefined; readonly per_page?: number | undefined }
 ): { readonly page: ReadonlyArray<Item>; readonly fields: object } | PlainResponse =>
   per_page > maxPerPage ? invalidQuery("per_page", `Must be at most ${maxPerPage}`) : {
     page: items.slice(page * per_page, (page + 1) * per_page),
-    fields: { total: items.length, ...(page > 0 && { page }), per_page }
+    fields: { ...(items.length > 0 && { total: items.length }), ...(page > 0 && { page }), per_page }
   }

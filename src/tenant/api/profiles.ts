@@ -1,6 +1,6 @@
 /** The behaviour of token exchange profiles. */
 import { failure } from "../server/response.js"
-import { type Handlers, invalidPayload, notFound } from "./operationHandler.js"
+import { type Handlers, invalidPayload } from "./operationHandler.js"
 import { keysetPage } from "./paging.js"
 import { type Profile, upsert } from "./state.js"
 import { timestamp } from "./timestamp.js"
@@ -13,7 +13,7 @@ const subjectTokenTypeError = (value: string): string | undefined => {
   return reservedPrefix.test(value) ? "This prefix is reserved" : undefined
 }
 
-const noProfile = notFound("token exchange profile")
+const noProfile = failure(404, "Token exchange profile not found.")
 
 export const profileHandlers: Handlers<
   "updateTokenExchangeProfile" | "listTokenExchangeProfiles" | "getTokenExchangeProfile"

@@ -73,7 +73,7 @@ export interface Profile {
   readonly updated_at: string
 }
 
-/** A version of an action; every field is optional. @since 0.1.0 @category models */
+/** A version of an action; every field is optional. Its `action` is by default that which has it. @since 0.1.0 @category models */
 export type Version = Unbranded<ActionVersion>
 
 /**
@@ -91,7 +91,7 @@ export interface Action {
   readonly updated_at?: string
   /** Default: the content of the version that is deployed, or else of the newest. */
   readonly draft?: Pick<Version, "code" | "dependencies" | "runtime" | "secrets">
-  /** The versions that are being built and then deployed (`durations.deployment`), since times in milliseconds since 1970. */
+  /** The versions that are being deployed (`durations.deployment`), since times in milliseconds since 1970. */
   readonly deployments?: ReadonlyArray<{ readonly version_id: string; readonly started_at: number }>
 }
 
@@ -118,6 +118,7 @@ export interface Stream {
   readonly events: ReadonlyArray<StreamEvent>
   readonly name?: string
   readonly subscriptions?: ReadonlyArray<{ readonly event_type: string }>
+  /** A webhook has an authorization (default: a bearer token), whose secret is not returned. */
   readonly destination?: {
     readonly type: "webhook" | "eventbridge" | "action"
     readonly configuration: Readonly<Record<string, unknown>>

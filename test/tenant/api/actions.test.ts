@@ -14,6 +14,18 @@ const getActionVersion = operations.getActionVersion.endpoint
 const deployActionVersion = operations.deployActionVersion.endpoint
 const [newest, earlier, oldest] = action.versions
 
+/** The deployed version as actions also show it. */
+const current = {
+  id: newest.id,
+  code: newest.code,
+  runtime: newest.runtime,
+  status: "BUILT",
+  number: newest.number,
+  build_time: newest.built_at,
+  created_at: newest.created_at,
+  updated_at: newest.updated_at
+}
+
 /** The part of an OpenAPI document that has the parameters of reading calls. */
 interface Document {
   readonly paths: Readonly<
@@ -39,16 +51,16 @@ describe("actions", () => {
     Effect.gen(function*() {
       const found = yield* actionOf()
       assert.isTrue(Schema.is(operations.Action)(found))
-      const { deployed_version, ...own } = found
+      const { current_version, deployed_version, ...own } = found
       assert.deepStrictEqual(deployed_version, JSON.parse(JSON.stringify(newest)))
+      assert.deepStrictEqual(current_version, current)
       assert.deepStrictEqual(own, {
         id: action.id,
         name: "greet",
         supported_triggers: [{ id: "post-login", version: "v3" }],
         all_changes_deployed: true,
-        created_at: oldest.created_at,
-        updated_at: newest.updated_at,
-        built_at: newest.built_at,
+        created_at: action.created_at,
+        updated_at: action.updated_at,
         status: "built",
         code: newest.code,
         dependencies: newest.dependencies,
@@ -72,8 +84,8 @@ describe("actions", () => {
         ...own,
         code: "draft",
         status: "built",
-        built_at: newest.built_at,
         all_changes_deployed: false,
+        current_version: current,
         deployed_version: JSON.parse(JSON.stringify(newest))
       })
     }))
@@ -87,7 +99,12 @@ describe("actions", () => {
         const [versions, expected] of [
           [[], { all_changes_deployed: false }],
           [[second, first], { code: "b", all_changes_deployed: false }],
-          [[second, deployed], { code: "a", all_changes_deployed: true, deployed_version: deployed }]
+          [[second, deployed], {
+            code: "a",
+            all_changes_deployed: true,
+            current_version: first,
+            deployed_version: deployed
+          }]
         ] as const
       ) {
         yield* seed({ actions: [{ id: "1", versions }] })
@@ -113,8 +130,8 @@ describe("actions", () => {
       assert.deepStrictEqual(yield* ids("?triggerId=post-login"), [[first], 1])
       assert.deepStrictEqual(yield* ids("?actionName=exchange-legacy-token"), [[second], 1])
       assert.deepStrictEqual(yield* ids("?deployed=true"), [[first, second], 2])
-      assert.deepStrictEqual(yield* ids("?deployed=false"), [[], 0])
-      assert.deepStrictEqual(yield* ids("?installed=true"), [[], 0])
+      assert.deepStrictEqual(yield* ids("?deployed=false"), [[], undefined])
+      assert.deepStrictEqual(yield* ids("?installed=true"), [[], undefined])
       assert.deepStrictEqual(yield* ids("?installed=false"), [[first, second], 2])
       assert.strictEqual((yield* list("?per_page=101")).status, 400)
       const triggers = ["post-login", "credentials-exchange"].map((id) => ({ id, version: "v2" }))
@@ -138,7 +155,7 @@ describe("actions", () => {
     Effect.gen(function*() {
       const message = (call: Effect.Effect<{ readonly status: number; readonly json: any }, any, any>) =>
         Effect.map(call, ({ json, status }) => [status, json.message])
-      const noAction = [404, "The action does not exist."]
+      const noAction = [404, "That action does not exist."]
       const noVersion = [404, "The action version does not exist."]
       const unknown = { actionId: "x", id: newest.id }
       const unknownVersion = { actionId: action.id, id: "x" }
@@ -151,26 +168,24 @@ describe("actions", () => {
 })
 
 describe("deployment", () => {
-  itInProcess("makes a new version, which is built and deployed two seconds later", () =>
+  itInProcess("makes a new version, which is live two seconds later", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(Date.parse("2026-01-01T00:00:00.000Z"))
       const before = yield* actionOf()
       const { json, status } = yield* deploy(oldest.id)
-      assert.strictEqual(status, 202)
+      assert.strictEqual(status, 200)
       const content = Struct.omit(oldest, "built_at")
       assert.match(json.id, /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-8[\da-f]{3}-[\da-f]{12}$/)
       assert.deepStrictEqual(json, {
         ...JSON.parse(JSON.stringify(content)),
         id: json.id,
         number: 4,
-        status: "building",
         deployed: false,
-        created_at: "2026-01-01T00:00:00.000Z",
-        updated_at: "2026-01-01T00:00:00.000Z"
+        created_at: "2026-01-01T00:00:00.000000000Z",
+        updated_at: "2026-01-01T00:00:00.000000000Z",
+        action: { ...Struct.omit(action, "versions"), all_changes_deployed: false }
       })
-      assert.deepStrictEqual(yield* actionOf(), { ...Struct.omit(before, "built_at"), updated_at: json.updated_at })
-      const refused = yield* deploy(json.id)
-      assert.deepStrictEqual([refused.status, refused.json.message], [400, "The action version is not built."])
+      assert.deepStrictEqual(yield* actionOf(), before)
       yield* TestClock.adjust("1999 millis")
       assert.deepStrictEqual(
         (yield* call(getActionVersion, { params: { actionId: action.id, id: json.id } })).json,
@@ -179,11 +194,10 @@ describe("deployment", () => {
       yield* TestClock.adjust("1 millis")
       const built = (yield* actionOf()).deployed_version
       assert.deepStrictEqual(built, {
-        ...json,
-        status: "built",
+        ...Struct.omit(json, "action"),
         deployed: true,
-        built_at: "2026-01-01T00:00:02.000Z",
-        updated_at: "2026-01-01T00:00:02.000Z"
+        built_at: "2026-01-01T00:00:02.000000000Z",
+        updated_at: "2026-01-01T00:00:02.000000000Z"
       })
       assert.deepStrictEqual((yield* versions).map(({ deployed, number }) => [number, deployed]), [
         [4, true],
@@ -191,6 +205,14 @@ describe("deployment", () => {
         [2, false],
         [1, false]
       ])
+    }))
+
+  itInProcess("of a version that is not built is refused", () =>
+    Effect.gen(function*() {
+      const { seed } = yield* Tenant.Tenant
+      yield* seed({ actions: [{ ...action, versions: [{ ...newest, status: "failed" }] }] })
+      const { json, status } = yield* deploy(newest.id)
+      assert.deepStrictEqual([status, json.message], [400, "The action version is not built."])
     }))
 
   itInProcess("leaves the draft as it is, unless it shall be updated", () =>

@@ -9,7 +9,7 @@ describe("with the time, an event", () => {
   const attempts = ["24", "25", "27", "31"].map((second) => ({
     status: "failed" as const,
     timestamp: `1970-01-01T00:00:${second}.000Z`,
-    duration: 20,
+    duration: 20.25,
     error_message: "The destination has refused the event"
   }))
 
@@ -72,7 +72,7 @@ describe("with the time, an action", () => {
       versions: [{ id: "v4" }, { id: "v3" }, { id: "v2", deployed: true }, { id: "v1" }],
       deployments: [{ version_id: "v3", started_at: 1000 }, { version_id: "v4", started_at: 1001 }]
     }
-    const at = "1970-01-01T00:00:03.000Z"
+    const at = "1970-01-01T00:00:03.000000000Z"
     const { actions } = advance({ ...emptyState, actions: [action] }, 3000)
     assert.deepStrictEqual(actions, [{
       id: "1",

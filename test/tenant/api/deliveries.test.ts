@@ -227,7 +227,7 @@ describe("redelivery", () => {
           ...["23", "24", "26", "30"].map((second) => ({
             status: "failed",
             timestamp: `2026-01-02T00:00:${second}.000Z`,
-            duration: 20,
+            duration: 20.25,
             error_message: "The destination has refused the event"
           }))
         ])

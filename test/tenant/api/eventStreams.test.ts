@@ -1,12 +1,16 @@
 /** Tests of the tenant's event streams: finding, redelivery and deletion. */
-import { assert, describe } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import * as TestClock from "effect/TestClock"
+import * as Errors from "../../../src/Errors.js"
+import * as Operation from "../../../src/Operation.js"
 import * as operations from "../../../src/operations/index.js"
+import { omittable, openUnion, string } from "../../../src/Schemas.js"
 import * as Tenant from "../../../src/Tenant.js"
 import { call, deleteEventStream, itInProcess, redeliverEvent, stream } from "../support/calls.js"
+import { withTenant } from "../support/operations.js"
 
 const { demo } = Tenant
 const getEventStream = operations.getEventStream.endpoint
@@ -115,4 +119,88 @@ describe("event streams, found", () => {
       }),
     { seed: {} }
   )
+
+  itInProcess(
+    "have webhooks with an authorization, by default a bearer token, and without secrets",
+    () =>
+      Effect.gen(function*() {
+        const { seed } = yield* Tenant.Tenant
+        const authorizationOf = (configuration: object) =>
+          Effect.gen(function*() {
+            yield* seed({
+              streams: [{ ...stream, destination: { type: "webhook", configuration: { ...configuration } } }]
+            })
+            const { json } = yield* call(getEventStream, { params: { id: stream.id } })
+            return json.destination.configuration
+          })
+        const webhook_endpoint = "https://example.com"
+        const rows = [
+          [{}, { method: "bearer" }],
+          [{ webhook_authorization: { method: "bearer", token: "secret" } }, { method: "bearer" }],
+          [{ webhook_authorization: { method: "basic", username: "u", password: "secret" } }, {
+            method: "basic",
+            username: "u"
+          }],
+          [{ webhook_authorization: { method: "custom_header", header_key: "k", header_value: "secret" } }, {
+            method: "custom_header",
+            header_key: "k"
+          }]
+        ] as const
+        for (const [given, webhook_authorization] of rows) {
+          assert.deepStrictEqual(yield* authorizationOf({ webhook_endpoint, ...given }), {
+            webhook_endpoint,
+            webhook_authorization
+          })
+        }
+      })
+  )
+
+  const kind = <Type extends string>(type: Type, configuration: Schema.Schema.AnyNoContext) =>
+    Schema.Struct({ type: Schema.Literal(type), configuration })
+  const authorization = openUnion(
+    ["method"],
+    Schema.Struct({ method: Schema.Literal("bearer") }),
+    Schema.Struct({ method: Schema.Literal("custom_header"), header_key: Schema.String })
+  )
+  const EventStream = Schema.Struct({
+    id: omittable(Schema.String),
+    destination: omittable(openUnion(
+      ["type"],
+      kind("webhook", Schema.Struct({ webhook_endpoint: Schema.String, webhook_authorization: authorization })),
+      kind("action", Schema.Struct({ action_id: Schema.String }))
+    ))
+  })
+  const shared = {
+    scope: "read:event_streams",
+    idempotent: true,
+    error: [Errors.BadRequest, Errors.NotFound, Errors.RateLimited]
+  } as const
+  const generated = {
+    getEventStream: Operation.make("getEventStream", {
+      ...shared,
+      method: "GET",
+      path: "/event-streams/:id",
+      params: { id: string({ min: 26, max: 26 }) },
+      success: EventStream
+    }),
+    listEventStreams: Operation.make("listEventStreams", {
+      ...shared,
+      method: "GET",
+      path: "/event-streams",
+      query: { take: Schema.optional(Schema.Number) },
+      success: Schema.Struct({ eventStreams: Schema.Array(EventStream) })
+    })
+  }
+
+  it.effect("are decoded by operations that are generated, which know the fields of each destination", () =>
+    withTenant(
+      Effect.gen(function*() {
+        const { eventStreams } = yield* generated.listEventStreams({})
+        assert.sameMembers(eventStreams.map(({ id }) => id), demo.streams.map(({ id }) => id))
+        for (const { destination, id } of demo.streams) {
+          assert.deepInclude(yield* generated.getEventStream({ id }), { id, destination })
+        }
+      }),
+      { operations: generated }
+    ))
 })

@@ -18,7 +18,7 @@ describe("token exchange profiles", () => {
       const unknown = yield* call(getProfile, { params: { id: "tep_0" } })
       assert.deepStrictEqual(
         [unknown.status, unknown.json.message],
-        [404, "The token exchange profile does not exist."]
+        [404, "Token exchange profile not found."]
       )
     }))
 

@@ -33,7 +33,7 @@ describe("updateTokenExchangeProfile", () => {
       })
       assert.deepStrictEqual(
         [response.status, response.json.message],
-        [404, "The token exchange profile does not exist."]
+        [404, "Token exchange profile not found."]
       )
     }))
 

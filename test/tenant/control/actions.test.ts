@@ -221,7 +221,7 @@ describe("deliveries", () => {
       assert.deepStrictEqual((yield* stateOf(2)).attempts?.at(-1), {
         status: "failed",
         timestamp: "1970-01-01T00:00:00.000Z",
-        duration: 20,
+        duration: 20.25,
         error_message: "The destination has refused the event"
       })
       yield* act("failDeliveries", "POST", "/deliveries/fail", { events: [delivered], times: 2 })
