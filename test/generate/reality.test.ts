@@ -145,7 +145,12 @@ describe("the overlay auth0", () => {
       }
     }, {
       EventStreamDelivery: object({ id: string }),
-      EventStreamCloudEvent: object({ data: { type: "object" } }),
+      EventStreamCloudEvent: object({
+        data: { type: "object" },
+        a0tenant: string,
+        a0stream: string,
+        a0purpose: string
+      }),
       EventStreamWebhookBearerAuth: object({ method: string, token: { type: ["string", "null"], minLength: 8 } }),
       UpdateResourceServerRequestContent: object({ token_lifetime_for_web: ref("Lifetime") }),
       Lifetime: { type: "integer" },

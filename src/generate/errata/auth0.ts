@@ -78,14 +78,18 @@ const deliveries: ReadonlyArray<Action> = [
     description: "data is an object, not a string (recorded on 2025-09-09).",
     remove: true
   },
-  fields("on 2025-09-09", ["EventStreamDeliveryAttempt"], { duration: { type: "number" } }),
-  fields("on 2025-09-09", ["EventStreamCloudEvent"], { a0tenant: string, a0stream: string, a0purpose: string })
+  ...fields("recorded on 2025-09-09", ["EventStreamDeliveryAttempt"], { duration: { type: "number" } }),
+  ...fields("recorded on 2025-09-09", ["EventStreamCloudEvent"], {
+    a0tenant: string,
+    a0stream: string,
+    a0purpose: string
+  })
 ]
 
 const time: Schema = { type: "string", format: "date-time" }
 
 /** The deployed version once more, with fewer fields, and its status in capitals. */
-const actions = fields("on 2026-08-10", [
+const actions = fields("recorded on 2026-08-10", [
   "Action",
   "CreateActionResponseContent",
   "GetActionResponseContent",
@@ -194,5 +198,5 @@ const others: ReadonlyArray<Action> = [
 export const auth0: Overlay = {
   overlay: "1.0.0",
   info: { title: "Corrections of Auth0's document of the Management API", version: "1.0.0" },
-  actions: [...deliveries, actions, ...webhooks, ...resourceServers, ...others]
+  actions: [...deliveries, ...actions, ...webhooks, ...resourceServers, ...others]
 }
