@@ -31,8 +31,8 @@ const everyAddress = ["0.0.0.0", "::"]
 
 /** The origin at which a client on this machine reaches the server. */
 const originOf = (address: HttpServer.Address): string => {
-  // Sound: the server is started with a host and a port, not with the path of a socket.
-  const { hostname, port } = address as HttpServer.TcpAddress
+  if (address._tag !== "TcpAddress") return HttpServer.formatAddress(address)
+  const { hostname, port } = address
   const host = everyAddress.includes(hostname) ? thisMachine : hostname
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`
 }

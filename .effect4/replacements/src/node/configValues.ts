@@ -17,6 +17,13 @@ export const text = (name: string): Config.Config<string | undefined> =>
 export const secret = (name: string): Config.Config<Redacted.Redacted | undefined> =>
   Config.map(text(name), (value) => value === undefined ? undefined : Redacted.make(value))
 
+/** Reads a passphrase, which may begin or end with spaces: only a line break at its end is removed. */
+export const passphrase = (name: string): Config.Config<Redacted.Redacted | undefined> =>
+  Config.map(Config.withDefault(Config.String(name), ""), (value) => {
+    const line = value.replace(/\r?\n$/, "")
+    return line === "" ? undefined : Redacted.make(line)
+  })
+
 /** Converts what was read, or refuses it. */
 export const convert = <A, B>(
   config: Config.Config<A>,
