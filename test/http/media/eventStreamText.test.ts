@@ -79,6 +79,18 @@ describe("server-sent events", () => {
       }
     }))
 
+  it.effect("that are not UTF-8 are refused, and what came before is there", () =>
+    Effect.gen(function*() {
+      const bad = Uint8Array.from([...bytesOf("data: a"), 0xff, ...bytesOf("\n\n")])
+      const bytes = Stream.make(bytesOf("data: \uFFFD\n\n"), bad)
+      const before: Array<unknown> = []
+      const error = yield* Effect.flip(
+        Stream.runForEach(decode(ofAnything, tenant, bytes, hide), ({ data }) => Effect.sync(() => before.push(data)))
+      )
+      assert.deepInclude(error, { _tag: "UnexpectedResponse", reason: "encoding" })
+      assert.deepStrictEqual(before, ["\uFFFD"])
+    }))
+
   const limit = 16 * 1024 * 1024
 
   it.effect.each(

@@ -99,8 +99,13 @@ export const decode = (
     })
   }
   return Stream.suspend(() => {
-    const utf8 = new TextDecoder()
+    const utf8 = new TextDecoder("utf-8", { fatal: true })
     const parse = makeParser()
+    const textOf = (chunk: Uint8Array) =>
+      Either.mapLeft(
+        Either.try(() => utf8.decode(chunk, { stream: true })),
+        () => refuse("encoding", "an event is not valid UTF-8")
+      )
     return bytes.pipe(
       Stream.mapError(() =>
         new TransportError({
@@ -110,7 +115,7 @@ export const decode = (
         })
       ),
       Stream.mapEffect((chunk) =>
-        Either.mapLeft(parse(utf8.decode(chunk, { stream: true })), (e) => refuse("size", e))
+        Either.flatMap(textOf(chunk), (text) => Either.mapLeft(parse(text), (e) => refuse("size", e)))
       ),
       Stream.mapConcat((events) => events),
       Stream.mapEffect((event) => Either.map(value(event.data), (data) => ({ ...event, data })))
