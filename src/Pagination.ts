@@ -207,7 +207,7 @@ const itemsOf = ({ items = "" }: PagedEndpoint, success: unknown): ReadonlyArray
 
 const warnOfCut = ({ name }: Any) =>
   Effect.logWarning(
-    `${name}: the list ends at 1,000 items, after which Auth0 returns no more by page number, and has no total: it may have more`
+    `${name}: the list has no total and ends at 1,000 items, where Auth0 cuts lists by page number: it may have more`
   )
 
 const problems = { Endless: "the pages do not end", Incomplete: "the list ends before its total" } as const

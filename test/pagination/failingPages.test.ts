@@ -86,7 +86,7 @@ describe("a list that the service cuts", () => {
       const count = Stream.runCount(Pagination.stream(bare, { per_page: 100 }))
       assert.strictEqual(yield* Effect.provide(count, Logger.replace(Logger.defaultLogger, logger)), 1000)
       assert.deepStrictEqual(messages, [
-        "WARN bare: the list ends at 1,000 items, after which Auth0 returns no more by page number, and has no total: it may have more"
+        "WARN bare: the list has no total and ends at 1,000 items, where Auth0 cuts lists by page number: it may have more"
       ])
     }).pipe(Effect.provide(service)))
 })
