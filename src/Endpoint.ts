@@ -1,6 +1,6 @@
 /** Describes an operation as data, which the client, the embedded tenant, tests and documentation read. */
 import type * as Schema from "effect/Schema"
-import type { ErrorClass } from "./Errors.js"
+import type { ErrorClass, Issue } from "./Errors.js"
 
 /** The fields of one part of the request, such as path, query or payload. @since 0.1.0 @category models */
 export type Fields = Schema.Struct.Fields
@@ -41,6 +41,11 @@ export interface Any {
   readonly multipart?: Fields
   /** The least number of payload fields that a caller must set (default 0). */
   readonly minProperties?: number
+  /**
+   * Lists what is wrong with an input whose fields are each valid: it is `InvalidInput`, and nothing is sent. Messages do not contain values,
+   * which may be secret.
+   */
+  readonly check?: (input: never) => ReadonlyArray<Issue>
   /** The schema of the caller's input: the fields of all parts together, and `body`. */
   readonly input: Schema.Schema.AnyNoContext
   /**

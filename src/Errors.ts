@@ -243,9 +243,10 @@ export class UnexpectedResponse extends TaggedError("UnexpectedResponse")<
     /**
      * `status`: the operation does not declare the status. `redirect`: the client never follows one. `html`: a web page.
      * `encoding`: corrupt gzip, or not UTF-8. `json`: not JSON. `schema`: JSON that does not match the operation's
-     * schema. `size`: too large. `endless`: a list whose pages never end; `status` is then 200.
+     * schema. `size`: too large. `endless`: a list whose pages never end. `incomplete`: a list that ends before its total.
+     * With these two, `status` is 200.
      */
-    readonly reason: "status" | "redirect" | "html" | "encoding" | "json" | "schema" | "size" | "endless"
+    readonly reason: "status" | "redirect" | "html" | "encoding" | "json" | "schema" | "size" | "endless" | "incomplete"
     readonly contentType?: string
     /** The path of the first field that does not match the schema, for example `versions[3].number`. */
     readonly path?: string

@@ -13,13 +13,14 @@ import { type RunOptions, validateRunOptions } from "./jobs/model.js"
 import type { Tenants } from "./jobs/tenants.js"
 
 export type { ExportJob, Identity, Job, RedeliveryJob } from "./jobs/definition.js"
-export { Jobs } from "./jobs/jobs.js"
+export { type AwaitOptions, Jobs } from "./jobs/jobs.js"
 export {
   type Counts,
   JobConflict,
   JobNotFound,
   type JobOutcome,
   JobStoreError,
+  JobTimeout,
   type Kind,
   type ListFilter,
   RowsUnavailable,

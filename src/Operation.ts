@@ -165,6 +165,10 @@ type Validated<D extends Declaration> =
   >
   & Check<Extends<keyof D, keyof Declaration>, "a field of the declaration is unknown">
   & Check<typeof RateLimited extends D["error"][number] ? true : false, "`error` must include RateLimited">
+  & Check<
+    D extends { readonly check: (input: infer Input) => unknown } ? Extends<InputOf<D>, Input> : true,
+    "`check` must accept the input"
+  >
   & ValidatedHeaders<D>
   & ValidatedBody<D>
   & ValidatedSuccess<D>

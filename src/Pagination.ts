@@ -13,6 +13,7 @@ import { IdentityClient } from "./IdentityClient.js"
 import { currentSettings } from "./internal/call/settings.js"
 import { makeRedactor } from "./internal/http/errorBody.js"
 import * as Request from "./internal/http/requestEncoder.js"
+import type { Broken } from "./internal/pagination/listing.js"
 import * as Pages from "./internal/pagination/pages.js"
 import { type PagedEndpoint, withoutItemChecks } from "./internal/pagination/pageSchema.js"
 import * as EventLoop from "./internal/pagination/yieldToEventLoop.js"
@@ -81,7 +82,9 @@ export class UndecodableItem extends TaggedError("UndecodableItem")<{
  * Fails like the operation, after the items of all earlier pages; with `InvalidInput` if `per_page` or `take` is 0, or if the
  * pages could not mean what is asked, such as a checkpoint with a page number, or one of a log with a search; and with
  * `UnexpectedResponse` of reason `endless` if a page has no new items, if there are more than twice as many pages as the `total`
- * allows (contract: Endpoints 3), or if a checkpoint comes twice.
+ * allows (contract: Endpoints 3), or if a checkpoint comes twice. Fails with the reason `incomplete` if a page is empty before the items
+ * that its `total` says: Auth0 returns no more than 1,000 items of some lists by page number. Without a `total`, a list that ends at 1,000
+ * logs a warning.
  * @since 0.1.0 @category streams @example `Pagination.stream(listActionVersions, { actionId }).pipe(Stream.take(10))`
  */
 export const stream = <Input extends Paging, Success, Failure, Items extends string>(
@@ -144,12 +147,12 @@ const streamPages = <Input extends Paging, Success, Failure, A>(
         (success) => {
           const items = itemsOf(endpoint, success)
           const added = pages.add(items, success)
-          return added._tag === "Endless"
-            ? endless(endpoint, added.reason)
-            : Effect.succeed({
-              items: added.newIndexes.map((index) => decode(items[index], index, page)),
-              next: added.next
-            })
+          if (added._tag !== "Items") return broken(endpoint, added)
+          const loaded = {
+            items: added.newIndexes.map((index) => decode(items[index], index, page)),
+            next: added.next
+          }
+          return added.mayBeCut ? Effect.as(warnOfCut(endpoint), loaded) : Effect.succeed(loaded)
         }
       )
 
@@ -202,12 +205,19 @@ const itemsOf = ({ items = "" }: PagedEndpoint, success: unknown): ReadonlyArray
   return Array.isArray(list) ? list : []
 }
 
-const endless = ({ items, name }: Any & PagedEndpoint, reason: string) =>
+const warnOfCut = ({ name }: Any) =>
+  Effect.logWarning(
+    `${name}: the list has no total and ends at 1,000 items, where Auth0 cuts lists by page number: it may have more`
+  )
+
+const problems = { Endless: "the pages do not end", Incomplete: "the list ends before its total" } as const
+
+const broken = ({ items, name }: Any & PagedEndpoint, { _tag, reason }: Broken) =>
   new UnexpectedResponse({
     operation: name,
     status: 200,
-    reason: "endless",
-    message: `${name}: the pages do not end: ${reason}`,
+    reason: _tag === "Endless" ? "endless" : "incomplete",
+    message: `${name}: ${problems[_tag]}: ${reason}`,
     ...(items !== undefined && { path: items }),
     shape: "JSON"
   })

@@ -9,7 +9,24 @@ import type { InvalidInput } from "../Errors.js"
 import type * as Exports from "../Exports.js"
 import type * as Redelivery from "../Redelivery.js"
 import type { Job } from "./definition.js"
-import type { JobConflict, JobNotFound, JobStoreError, ListFilter, RowsUnavailable, Status } from "./model.js"
+import type {
+  JobConflict,
+  JobNotFound,
+  JobStoreError,
+  JobTimeout,
+  ListFilter,
+  RowsUnavailable,
+  Status
+} from "./model.js"
+
+/** How long to wait for a job. @since 0.1.0 @category models */
+export interface AwaitOptions {
+  /**
+   * The longest wait (default 2 days: by then an export has ended, also one whose service was unavailable for a day. A redelivery of many
+   * events may take longer).
+   */
+  readonly timeout?: Duration.DurationInput | undefined
+}
 
 /** The service that runs jobs. @since 0.1.0 @category tags */
 export class Jobs extends Context.Tag("effect-identity-client/Jobs")<Jobs, {
@@ -27,8 +44,11 @@ export class Jobs extends Context.Tag("effect-identity-client/Jobs")<Jobs, {
   ) => Effect.Effect<string, E | InvalidInput | JobConflict | JobStoreError, R>
   /** Returns a job as it is now. */
   readonly status: (id: string) => Effect.Effect<Status, JobNotFound | JobStoreError>
-  /** Waits until a job has ended: is `done`, has failed or was cancelled. Also waits while the storage is unavailable. */
-  readonly awaitEnd: (id: string) => Effect.Effect<Status, JobNotFound>
+  /**
+   * Waits until a job has ended: is `done`, has failed or was cancelled. Also waits while the storage is unavailable, but no longer than
+   * `timeout`: then it fails with `JobTimeout`, and the job goes on. Call it again to wait on.
+   */
+  readonly awaitEnd: (id: string, options?: AwaitOptions) => Effect.Effect<Status, JobNotFound | JobTimeout>
   /** Streams the results that a redelivery has now, in the order of its list. An export has none. */
   readonly results: (id: string) => Stream.Stream<Redelivery.Result, JobNotFound | JobStoreError>
   /** Streams the rows of an export that is `done`, as `Exports.run` does. The service keeps its file for 24 hours. */

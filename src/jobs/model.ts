@@ -80,6 +80,14 @@ export class JobNotFound extends TaggedError("JobNotFound")<{
   readonly message: string
 }> {}
 
+/** A job has not ended in the time that `awaitEnd` waits. It goes on by itself. @since 0.1.0 @category errors */
+export class JobTimeout extends TaggedError("JobTimeout")<{
+  readonly id: string
+  /** The last state that was seen, unless the storage could not be used. */
+  readonly state?: State
+  readonly message: string
+}> {}
+
 /** The tenant has another job with this key: another stream, filter or input. @since 0.1.0 @category errors */
 export class JobConflict extends TaggedError("JobConflict")<{
   readonly id: string

@@ -9,17 +9,20 @@ import * as Stream from "effect/Stream"
 import { InvalidInput } from "../Errors.js"
 import * as Exports from "../Exports.js"
 import { IdentityClient } from "../IdentityClient.js"
+import { stopwatch } from "../internal/runtime/monotonicClock.js"
 import type * as Redelivery from "../Redelivery.js"
 import { decodeExport, encodeJob, eventIssue, idOf, type Job, type RedeliveryJob } from "./definition.js"
-import type { Jobs } from "./jobs.js"
+import type { AwaitOptions, Jobs } from "./jobs.js"
 import {
   activeStates,
   endStates,
   JobConflict,
   JobNotFound,
   JobStoreError,
+  JobTimeout,
   RowsUnavailable,
   type RunOptions,
+  type State,
   type Status
 } from "./model.js"
 import { jobLost, type JobRecord, type JobStore, type ListedResult, type NewJob, starting } from "./store.js"
@@ -37,6 +40,14 @@ export interface ServiceOptions {
 }
 
 const hasEnded = ({ state }: JobRecord): boolean => endStates.includes(state)
+
+const timedOut = (id: string, timeout: Duration.DurationInput, state: State | undefined) => {
+  const why = state === undefined ? "its storage cannot be used" : `it is ${state}`
+  const message = `the job ${id} has not ended in ${
+    Duration.format(timeout)
+  }: ${why}. It goes on; wait again, or cancel it`
+  return new JobTimeout({ id, message, ...(state !== undefined && { state }) })
+}
 
 const now = Effect.map(Effect.clock, (clock) => clock.unsafeCurrentTimeMillis())
 
@@ -157,19 +168,29 @@ export const makeService = (
       return id
     })
 
-  /** The job goes on while the storage is unavailable, so this waits for it, too. */
-  const awaitEnd = (id: string): Effect.Effect<Status, JobNotFound> =>
-    Effect.flatMap(
-      find(id),
-      (job): Effect.Effect<Option.Option<Status>, JobNotFound | JobStoreError> =>
-        hasEnded(job) ? Effect.asSome(statusOf(job)) : Effect.succeedNone
-    ).pipe(
-      Effect.catchTag("JobStoreError", () => Effect.succeed(Option.none<Status>())),
-      Effect.flatMap(Option.match({
-        onNone: () => Effect.zipRight(Effect.sleep(pollInterval), Effect.suspend(() => awaitEnd(id))),
-        onSome: Effect.succeed
-      }))
-    )
+  /** The job goes on while the storage is unavailable, so this waits for it, too. At the end of the time it takes a last look. */
+  const awaitEnd = (
+    id: string,
+    { timeout = "2 days" }: AwaitOptions = {}
+  ): Effect.Effect<Status, JobNotFound | JobTimeout> =>
+    Effect.flatMap(stopwatch, (elapsed) => {
+      const found = Effect.flatMap(
+        find(id),
+        (job): Effect.Effect<Status | State, JobNotFound | JobStoreError> =>
+          hasEnded(job) ? statusOf(job) : Effect.succeed(job.state)
+      )
+      const look: Effect.Effect<Status, JobNotFound | JobTimeout> = found.pipe(
+        Effect.catchTag("JobStoreError", () => Effect.succeed(undefined)),
+        Effect.zip(elapsed),
+        Effect.flatMap(([found, millis]) => {
+          if (typeof found === "object") return Effect.succeed(found)
+          const rest = Duration.toMillis(timeout) - millis
+          if (rest <= 0) return timedOut(id, timeout, found)
+          return Effect.zipRight(Effect.sleep(Math.ceil(Math.min(Duration.toMillis(pollInterval), rest))), look)
+        })
+      )
+      return look
+    })
 
   const cancel = (id: string) =>
     Effect.gen(function*() {

@@ -1,6 +1,6 @@
 /** Declares the operation that creates an export users job (contract: Endpoints 1). */
 import * as Schema from "effect/Schema"
-import { BadRequest, Forbidden, InsufficientScope, RateLimited, Unauthorized } from "../Errors.js"
+import { BadRequest, Forbidden, InsufficientScope, type Issue, RateLimited, Unauthorized } from "../Errors.js"
 import * as Operation from "../Operation.js"
 import { integer, list, nonNull, omittable, oneOf, string } from "../Schemas.js"
 import { Timestamp } from "../Timestamp.js"
@@ -24,12 +24,37 @@ export interface UsersExportJob extends Schema.Schema.Type<typeof usersExportJob
 /** A job that exports users, with every field sent (contract: Export users job). @since 0.1.0 @category schemas */
 export const UsersExportJob: Schema.Schema<UsersExportJob> = usersExportJob
 
+interface Field {
+  readonly name: string
+  readonly export_as?: string | undefined
+}
+
+/** The title of a field's column, without the guard that `Exports.run` may remove. */
+const titleOf = ({ export_as, name }: Field): string => (export_as ?? name).replace(/^'/, "")
+
+/** Finds columns of one title in a CSV, of which most readers would keep one. The place to change is a title, if one of them has that. */
+const repeatedTitles = (
+  { fields = [], format }: { readonly fields?: ReadonlyArray<Field> | undefined; readonly format?: string | undefined }
+): ReadonlyArray<Issue> => {
+  const seen = new Map<string, number>()
+  return format !== "csv" ? [] : fields.flatMap((field, nth) => {
+    const title = titleOf(field)
+    const first = seen.get(title)
+    seen.set(title, first ?? nth)
+    if (first === undefined) return []
+    const isEarlier = field.export_as === undefined && fields[first]?.export_as !== undefined
+    const [place, other] = isEarlier ? [first, nth] : [nth, first]
+    const path = `fields[${place}].${fields[place]?.export_as === undefined ? "name" : "export_as"}`
+    return [{ path, message: `expected a title that differs from that of \`fields[${other}]\`` }]
+  })
+}
+
 /**
  * Starts a job that exports users and returns the job, whose status is `pending` (contract: Endpoints 1).
  *
  * Every input is optional: `connection_id` selects a connection (default: all), `format` is `json` or `csv`, `limit` is the
  * maximum number of users, at least 1 (default: no limit), and `fields` selects profile fields (default: the service's
- * selection). Requires the scope `read:users`. Fails with `BadRequest` if the connection does not exist, and with `Unauthorized` if the
+ * selection). In CSV no two of them may have one title. Requires the scope `read:users`. Fails with `BadRequest` if the connection does not exist, and with `Unauthorized` if the
  * token is refused; a 401 `Client is not global` has been recorded, although Auth0's documents ask for the scope alone.
  *
  * Not idempotent: retried only after a 429 or if certainly not sent. The `fetch` of Deno and of Chromium may repeat it by itself.
@@ -47,6 +72,7 @@ export const createUsersExport = /* @__PURE__ */ Operation.make("createUsersExpo
       export_as: Schema.optional(string({ max: 100 }))
     })))
   },
+  check: repeatedTitles,
   success: UsersExportJob,
   scope: "read:users",
   idempotent: false,

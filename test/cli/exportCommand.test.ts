@@ -220,6 +220,13 @@ describe("a field of an export", () => {
         assert.deepStrictEqual([code, stdout, yield* sent], [2, "", []])
       }).pipe(Effect.provide(TenantLive)))
   }
+
+  it.scopedLive("is refused with exit code 2 if another column has its title", () =>
+    Effect.gen(function*() {
+      const { code, stderr } = yield* run(["export", "--out", yield* outFile, "--format", "csv", "email", "name=email"])
+      assert.strictEqual(stderr.split("\n")[0], "FIELD: expected a title that differs from that of FIELD 1")
+      assert.deepStrictEqual([code, yield* sent], [2, []])
+    }).pipe(Effect.provide(TenantLive)))
 })
 
 const clear = "\r\u001b[K"

@@ -242,6 +242,15 @@ const laws: Readonly<Record<string, () => void>> = {
     // @ts-expect-error: a name of the query, too
     Operation.make("bad", { ...shared, path: "/a", headers, query: headers })
   },
+  "a check of the input accepts each input": () => {
+    const payload = { a: Schema.String, b: Schema.optional(Schema.String) }
+    const check = ({ a, b }: { readonly a: string; readonly b?: string | undefined }) =>
+      a === b ? [{ path: "b", message: "expected another" }] : []
+    Operation.make("fine", () => ({ ...shared, method: "POST", path: "/a", payload, check }))
+    const ofBoth = ({ b }: { readonly b: string }) => [{ path: b, message: "" }]
+    // @ts-expect-error: `b` may be absent
+    Operation.make("bad", { ...shared, method: "POST", path: "/a", payload, check: ofBoth })
+  },
   "a whole body is the field `body` of the input, which is optional if the schema accepts undefined": () => {
     const list = Operation.make("list", () => ({ ...shared, path: "/a", body: Schema.Array(Schema.String) }))
     same<Operation.Input<typeof list>, { readonly body: ReadonlyArray<string> }>()

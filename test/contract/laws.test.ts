@@ -16,6 +16,7 @@ import {
   type FieldValues,
   isFormable,
   isOptional,
+  isSendable,
   operations,
   part,
   readForm,
@@ -70,11 +71,7 @@ const as = (contentType: string) =>
 
 /** Valid inputs, except those that a path cannot express. */
 const inputs = ({ endpoint }: Subject): FastCheck.Arbitrary<FieldValues> =>
-  arbitraryOf(endpoint.input as Schema.Schema<FieldValues>).filter((input) =>
-    Object.values(part(input, endpoint.params)).every((value) => !["", ".", ".."].includes(String(value))) &&
-    Object.values(part(input, endpoint.payload)).filter((value) => value !== undefined).length >=
-      (endpoint.minProperties ?? 0)
-  )
+  arbitraryOf(endpoint.input as Schema.Schema<FieldValues>).filter((input) => isSendable(endpoint, input))
 
 /** Valid bodies of a response, as JSON. */
 const bodiesFor = ({ endpoint }: Subject): FastCheck.Arbitrary<string> =>

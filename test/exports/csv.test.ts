@@ -45,6 +45,18 @@ describe("rows of CSV", () => {
     ]],
     ["may be one quote", "a,b\n\"\"\"\",\"\"\"\"\"\"\n", ["{\"a\":\"\\\"\",\"b\":\"\\\"\\\"\"}"]],
     ["may have a name `__proto__`", "__proto__,b\n1,2\n", ["{\"__proto__\":\"1\",\"b\":\"2\"}"]],
+    ["keep columns of one title apart by a number", "a,b,a,a\n1,2,3,4\n", [
+      "{\"a\":\"1\",\"b\":\"2\",\"a (2)\":\"3\",\"a (3)\":\"4\"}"
+    ]],
+    ["never number a column with the title of another", "a (2),a,a,a (2)\n1,2,3,4\n", [
+      "{\"a (2)\":\"1\",\"a\":\"2\",\"a (3)\":\"3\",\"a (2) (2)\":\"4\"}"
+    ]],
+    ["keep columns without a title apart", ",,__proto__,__proto__\n1,2,3,4\n", [
+      "{\"\":\"1\",\" (2)\":\"2\",\"__proto__\":\"3\",\"__proto__ (2)\":\"4\"}"
+    ]],
+    ["keep columns apart whose titles are one without the guard", "\"'a\",\"a\"\n1,2\n", [
+      "{\"a\":\"1\",\"a (2)\":\"2\"}"
+    ], { undoGuard: true }],
     ["have a text in quotes in the header", "\"a\nb\",c\n1,2\n3\n", [
       "{\"a\\nb\":\"1\",\"c\":\"2\"}",
       "line 4: expected 2 fields, not 1 <3>"

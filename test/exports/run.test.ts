@@ -66,6 +66,33 @@ describe("rows of NDJSON", () => {
       ])
     }))
 
+  it.live("with a key that comes twice are bad, because one of its values would be lost", () =>
+    Effect.gen(function*() {
+      const repeated = [
+        "{\"a\":1,\"b\":2,\"a\":3}",
+        "{\"a\" :1, \"b\" :2, \"a\" :3}",
+        "{\"a\" :1,\"b\":2,\"b\":3}",
+        "{\"x\":[{\"y\":{\"a\":{},\"a\":[]}}],\"a\":1}",
+        "{\"__proto__\":1,\"__proto__\":2}",
+        "{\"a\":1,\"\\u0061\":2}"
+      ]
+      const message = "a key occurs twice in one object"
+      assert.deepStrictEqual(
+        outline(yield* read(repeated.join("\n"))),
+        repeated.map((text, nth) => `${nth + 1}  line ${nth + 1}: ${message} ${text}`)
+      )
+      const others = [
+        "{\"a\":{\"a\":{\"a\":[{\"a\":1},{\"a\":1}]}}}",
+        "{\"a\":\"\\\":\",\"b\":\":\",\"c\":[\":\",\"\\\\\"],\"\\\":\":1}",
+        "{\"a\":\"x\\\" :\",\"constructor\":\"\",\"toString\":null}"
+      ]
+      assert.deepStrictEqual(outline(yield* read(others.join("\n"))), others)
+      const spaced = "{ \"a\" : 1 , \"b\"\t:\t\":\"\t}"
+      assert.deepStrictEqual(outline(yield* read(spaced)), ["{\"a\":1,\"b\":\":\"}"])
+      const deep = `{"a":${"[".repeat(5000)}${"]".repeat(5000)}}`
+      assert.isTrue((yield* read(deep)).every(Either.isRight))
+    }))
+
   it.live("that are not UTF-8 are bad, and only they", () =>
     Effect.gen(function*() {
       const content = Buffer.concat([

@@ -5,6 +5,7 @@ import { auth0 } from "../../src/generate/errata/auth0.js"
 import { generate } from "../../src/generate/generate.js"
 import type { Note } from "../../src/generate/model/specError.js"
 import { applyOverlay } from "../../src/generate/overlay/overlay.js"
+import { typeErrors } from "./support/compile.js"
 import type { Json } from "./support/documents.js"
 import { boolean, list, object, printed, ref, string } from "./support/printed.js"
 
@@ -99,6 +100,88 @@ describe("a PATCH", () => {
       assert.include(text, "a: Schema.optional(Schema.NullOr(")
       assert.include(text, "name: Schema.optional(Schema.String)")
       assert.notInclude(text, "fixed: Schema.NullOr")
+    }))
+
+  /** A document whose operations take this body, and what it refers to. */
+  const changing = (schema: Json, schemas: Json, required = true) => {
+    const operation = (operationId: string) => ({
+      operationId,
+      parameters: [{ name: "id", in: "path", required: true, schema: string }],
+      requestBody: { required, ...content(schema) },
+      responses: { 204: {} }
+    })
+    return documentOf({ "/things/{id}": { patch: operation("changeThing"), put: operation("putThing") } }, schemas)
+  }
+  const inner = { Inner: object({ deep: ref("Deep") }), Deep: object({ last: object({ b: boolean }), b: boolean }) }
+
+  it.effect("clears the optional objects of an object that is described elsewhere, at any depth", () =>
+    Effect.gen(function*() {
+      const document = changing(object({ inner: ref("Inner"), plain: ref("Plain") }), {
+        ...inner,
+        Plain: object({ b: boolean })
+      })
+      const text = yield* textOf(document, "changeThing")
+      assert.include(text, "inner: Schema.optional(Schema.NullOr(InnerPatch))")
+      assert.include(text, "Schema.Struct({ deep: Schema.optional(Schema.NullOr(DeepPatch)) })")
+      assert.include(text, "last: Schema.optional(Schema.NullOr(Schema.Struct({ b:")
+      assert.include(text, "plain: Schema.optional(Schema.NullOr(Plain))")
+      const put = yield* textOf(document, "putThing")
+      assert.include(put, "inner: Schema.optional(Inner)")
+      assert.notInclude(put, "NullOr")
+      assert.deepStrictEqual(typeErrors((yield* generate(document)).files), [])
+    }))
+
+  it.effect("clears the optional objects of required ones, of maps, and of fields that may be one of several objects", () =>
+    Effect.gen(function*() {
+      const map = { type: "object", additionalProperties: ref("Inner") }
+      const document = changing(
+        object({ fixed: ref("Inner"), map, either: { oneOf: [ref("Inner"), ref("Other")] } }, "fixed"),
+        { ...inner, Other: object({ kind: string, more: ref("Deep") }, "kind") }
+      )
+      const text = yield* textOf(document, "changeThing")
+      assert.include(text, "fixed: InnerPatch")
+      assert.include(
+        text,
+        "map: Schema.optional(Schema.NullOr(Schema.Record({ key: Schema.String, value: Schema.NullOr(InnerPatch) })))"
+      )
+      assert.include(text, "either: Schema.optional(Schema.NullOr(Schema.Union(InnerPatch, OtherPatch)))")
+      assert.include(text, "more: Schema.optional(Schema.NullOr(DeepPatch))")
+    }))
+
+  it.effect("clears those of a whole body, which may be one of several objects, or absent", () =>
+    Effect.gen(function*() {
+      const oneOf = [ref("Inner"), object({ kind: string, deep: ref("Deep") }, "kind")]
+      const union = yield* textOf(changing({ oneOf }, inner), "changeThing")
+      assert.include(
+        union,
+        "body: Schema.Union(InnerPatch, Schema.Struct({ kind: Schema.String, deep: Schema.optional(Schema.NullOr(DeepPatch)) }))"
+      )
+      const optional = yield* textOf(changing(ref("Inner"), inner, false), "changeThing")
+      assert.include(optional, "body: Schema.UndefinedOr(InnerPatch)")
+    }))
+
+  it.effect("clears those of an object that contains itself", () =>
+    Effect.gen(function*() {
+      const document = changing(object({ tree: ref("Tree") }), { Tree: object({ name: string, left: ref("Tree") }) })
+      const text = yield* textOf(document, "changeThing")
+      assert.include(
+        text,
+        "export interface TreePatch { readonly name?: string | undefined readonly left?: TreePatch | null | undefined }"
+      )
+      assert.include(text, "left: Schema.optional(Schema.NullOr(TreePatch))")
+      assert.deepStrictEqual(typeErrors((yield* generate(document)).files), [])
+    }))
+
+  it.effect("takes the items of a list, and what the document lets null clear, as the document has them", () =>
+    Effect.gen(function*() {
+      const nullable = { type: ["object", "null"], properties: { b: boolean } }
+      const text = yield* textOf(
+        changing(object({ list: list(ref("Inner")), done: ref("Done") }), { ...inner, Done: object({ nullable }) }),
+        "changeThing"
+      )
+      assert.include(text, "list: Schema.optional(Schema.Array(Inner))")
+      assert.include(text, "done: Schema.optional(Schema.NullOr(Done))")
+      assert.notInclude(text, "Patch")
     }))
 
   it.effect("differs from a PUT, which takes what the document says", () =>

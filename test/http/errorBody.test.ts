@@ -164,8 +164,27 @@ describe("the scopes that would be enough", () => {
       [false, scope]
     ],
     ["are whole words", required({ message: "insufficient scope: reread:a -read:b x:read:c read: read:d" }), [
+      "reread:a",
       "read:d"
     ]],
+    [
+      "may have any verb, as the service names it",
+      required({ message: "Insufficient scope, expected any of: blacklist:tokens,access:my-thing, read:users" }),
+      ["blacklist:tokens", "access:my-thing", "read:users"]
+    ],
+    ["may have any verb in a challenge", required(insufficient, "Bearer scope=\"openid rotate:keys urn:a:b\""), [
+      "rotate:keys"
+    ]],
+    [
+      "are no other words with a colon",
+      required({ ...insufficient, message: "The tenant:acme lacks scope for urn:a:b, see https://x.test/a: 12:30" }),
+      [false, scope]
+    ],
+    [
+      "are those with the usual verbs where the message has no list",
+      required({ ...insufficient, message: "The client:abc needs read:users or delete:users" }),
+      ["read:users", "delete:users"]
+    ],
     ["are at most twenty", required({ ...insufficient, message: many.join(" ") }), many.slice(0, 20)],
     [
       "are no strings of the input",

@@ -148,6 +148,57 @@ describe("the status of a job", () => {
       yield* TestClock.adjust("1 millis")
       assert.strictEqual(yield* Effect.map(Fiber.join(fiber), ({ state }) => state), "done")
     }))
+
+  it.effect("is awaited for two days, or for as long as the program says, and it stays as it is", () =>
+    Effect.gen(function*() {
+      const { store } = yield* operations()
+      const tenants = { client: () => new TenantFailure({ error: "no client" }) }
+      const jobs = makeService({ store, tenants, start: () => Effect.void, pollInterval: "1 hour" })
+      yield* store.create(newJob("a"))
+      yield* changed(store, "a", { state: "waiting" })
+      yield* store.update(seen("a"), ["waiting"], { state: "running" })
+      const patient = yield* Effect.fork(Effect.flip(jobs.awaitEnd("a")))
+      const hurried = yield* Effect.fork(Effect.flip(jobs.awaitEnd("a", { timeout: "2999 millis" })))
+      yield* TestClock.adjust("2998 millis")
+      assert.isTrue(Option.isNone(yield* Fiber.poll(hurried)))
+      yield* TestClock.adjust("1 millis")
+      assert.deepInclude(yield* Fiber.join(hurried), {
+        _tag: "JobTimeout",
+        id: "a",
+        state: "running",
+        message: "the job a has not ended in 2s 999ms: it is running. It goes on; wait again, or cancel it"
+      })
+      yield* TestClock.adjust(2 * 86_400_000 - 3000)
+      assert.isTrue(Option.isNone(yield* Fiber.poll(patient)))
+      yield* TestClock.adjust("1 millis")
+      assert.deepInclude(yield* Fiber.join(patient), { _tag: "JobTimeout", id: "a", state: "running" })
+      assert.strictEqual((yield* jobs.status("a")).state, "running")
+    }))
+
+  it.effect("is looked at a last time when the wait for it ends", () =>
+    Effect.gen(function*() {
+      const { jobs, store } = yield* operations()
+      yield* store.create(newJob("a"))
+      const fiber = yield* Effect.fork(jobs.awaitEnd("a", { timeout: "3 seconds" }))
+      yield* TestClock.adjust("2500 millis")
+      yield* changed(store, "a", { state: "done", endedAt: 5 })
+      yield* TestClock.adjust("500 millis")
+      assert.strictEqual((yield* Fiber.join(fiber)).state, "done")
+    }))
+
+  it.effect("is not awaited for ever while the storage cannot be used", () =>
+    Effect.gen(function*() {
+      const { jobs } = yield* operations(() => ({ get: () => broken }))
+      const fiber = yield* Effect.fork(Effect.flip(jobs.awaitEnd("a", { timeout: "1 minute" })))
+      yield* TestClock.adjust("1 minute")
+      const error = yield* Fiber.join(fiber)
+      assert.deepInclude(error, {
+        _tag: "JobTimeout",
+        id: "a",
+        message: "the job a has not ended in 1m: its storage cannot be used. It goes on; wait again, or cancel it"
+      })
+      assert.notProperty(error, "state")
+    }))
 })
 
 describe("a submitted job", () => {

@@ -1,6 +1,6 @@
 /** Tests of what failures of paged lists say: the page of an item that cannot be decoded, and pages that do not end. */
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Effect, Either, Schema, Stream } from "effect"
+import { Chunk, Effect, Either, Logger, Schema, Stream } from "effect"
 import { Errors, type IdentityClient, Operation, Pagination } from "../../src/index.js"
 import * as Testing from "../../src/Testing.js"
 
@@ -42,6 +42,53 @@ describe("pages that do not end", () => {
       assert.deepInclude(other, { ...common, operation: "bare" })
       assert.notProperty(other, "path")
     }))
+})
+
+describe("a list that the service cuts", () => {
+  const query = { page: Schema.optional(Schema.Int), per_page: Schema.optional(Schema.Int) }
+  const counted = Operation.make("counted", () => ({
+    ...shared,
+    query,
+    success: Schema.Struct({ total: Schema.Number, things: Schema.Array(Thing) }),
+    items: "things"
+  }))
+  const bare = Operation.make("bare", () => ({ ...shared, query, success: Schema.Array(Thing), paging: "number" }))
+
+  /** Things of a page, of which the service gives the first 1,000. */
+  const thingsOf = ({ page = 0 }: Pagination.Paging) =>
+    page >= 10 ? [] : Array.from({ length: 100 }, (_, nth) => ({ id: String(100 * page + nth) }))
+  const service = Testing.layer(
+    Testing.handle(counted, (input) => Effect.succeed({ total: 2500, things: thingsOf(input) })),
+    Testing.handle(bare, (input) => Effect.succeed(thingsOf(input)))
+  )
+
+  it.effect("fails as incomplete after the items that came", () =>
+    Effect.gen(function*() {
+      let count = 0
+      const stream = Pagination.stream(counted, { per_page: 100 })
+      const error = yield* Effect.flip(Stream.runForEach(stream, () => Effect.sync(() => count++)))
+      assert.deepInclude(error, {
+        _tag: "UnexpectedResponse",
+        operation: "counted",
+        status: 200,
+        reason: "incomplete",
+        path: "things",
+        message: "counted: the list ends before its total: 1000 of 2500 items came, and page 10 is empty"
+      })
+      assert.strictEqual(count, 1000)
+      assert.strictEqual(yield* Stream.runCount(Stream.take(stream, 1000)), 1000)
+    }).pipe(Effect.provide(service)))
+
+  it.effect("logs a warning if nothing says how many there are", () =>
+    Effect.gen(function*() {
+      const messages: Array<string> = []
+      const logger = Logger.make(({ logLevel, message }) => void messages.push(`${logLevel.label} ${String(message)}`))
+      const count = Stream.runCount(Pagination.stream(bare, { per_page: 100 }))
+      assert.strictEqual(yield* Effect.provide(count, Logger.replace(Logger.defaultLogger, logger)), 1000)
+      assert.deepStrictEqual(messages, [
+        "WARN bare: the list has no total and ends at 1,000 items, where Auth0 cuts lists by page number: it may have more"
+      ])
+    }).pipe(Effect.provide(service)))
 })
 
 describe("an item that cannot be decoded", () => {

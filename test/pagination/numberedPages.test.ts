@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { Errors, Operation } from "../../src/index.js"
 import type { PagingInput } from "../../src/internal/pagination/listing.js"
-import { byNumber, PageTracker, type TrackedPage } from "../../src/internal/pagination/numberedPages.js"
+import { byNumber, PageTracker } from "../../src/internal/pagination/numberedPages.js"
 
 type Page = readonly [ids: ReadonlyArray<unknown>, total: unknown]
 
@@ -15,8 +15,8 @@ const trackFrom = (start: number, ...pages: ReadonlyArray<Page>) => {
 
 const track = (...pages: ReadonlyArray<Page>) => trackFrom(0, ...pages)
 
-const items = (newIndexes: ReadonlyArray<number>, isLast: boolean): TrackedPage => ({
-  _tag: "Items",
+const items = (newIndexes: ReadonlyArray<number>, isLast: boolean) => ({
+  _tag: "Items" as const,
   newIndexes,
   isLast
 })
@@ -27,7 +27,15 @@ const ids = (from: number, count: number) => Array.from({ length: count }, (_, n
 describe("PageTracker", () => {
   for (
     const [title, page, expected] of [
-      ["an empty page is the last", () => track([[], 9]), items([], true)],
+      ["an empty page is the last", () => track([[], undefined]), items([], true)],
+      ["an empty page is the last once the total is reached", () => track([[1, 2], 3], [[], 2]), items([], true)],
+      ["an empty page is the last of a start beyond the end", () => trackFrom(3, [[], 9]), items([], true)],
+      [
+        "an empty page after a last page that is short is the last",
+        () => trackFrom(2, [[9], 9], [[], 9]),
+        items([], true)
+      ],
+      ["an empty page without a total is the last", () => track([[1, 2], 3], [[], undefined]), items([], true)],
       ["an id that occurs twice on a page counts once", () => track([["a", "b", "a"], 9]), items([0, 1], false)],
       [
         "items without an id are all new",
@@ -101,6 +109,34 @@ describe("PageTracker", () => {
       assert.deepStrictEqual(page(), { _tag: "Endless", reason })
     })
   }
+})
+
+describe("a listing that ends before its total", () => {
+  it.each(
+    [
+      ["at an empty page", () => track([[1, 2], 5], [[3, 4], 5], [[], 5]), "4 of 5 items came, and page 2 is empty"],
+      ["after a short page", () => track([[1, 2], 5], [[3], 5], [[], 4]), "3 of 4 items came, and page 2 is empty"],
+      ["at once", () => track([[], 9]), "0 of 9 items came, and page 0 is empty"],
+      [
+        "from a later page on",
+        () => trackFrom(8, [ids(0, 100), 2500], [ids(100, 100), 2500], [[], 2500]),
+        "1000 of 2500 items came, and page 10 is empty"
+      ]
+    ] as const
+  )("is incomplete %s", (_, page, reason) => {
+    assert.deepStrictEqual(page(), { _tag: "Incomplete", reason })
+  })
+
+  it("may be cut if it has no total, and ends at the number of items that the service gives", () => {
+    const listing = (count: number) => {
+      const tracker = new PageTracker(0)
+      for (let from = 0; from < count; from += 100) tracker.add(ids(from, 100), undefined)
+      return tracker.add([], undefined)
+    }
+    assert.deepStrictEqual(listing(1000), { ...items([], true), mayBeCut: true })
+    assert.deepStrictEqual(listing(900), items([], true))
+    assert.deepStrictEqual(listing(1100), items([], true))
+  })
 })
 
 describe("a page of items without an id", () => {

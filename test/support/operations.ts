@@ -98,6 +98,12 @@ export const sample = (operation: Subject): FieldValues => {
 export const part = (input: FieldValues, fields: Endpoint.Fields | undefined): FieldValues =>
   Object.fromEntries(Object.entries(input).filter(([name]) => Object.hasOwn(fields ?? {}, name)))
 
+/** Tells that an input with valid fields can be sent: a path expresses its parameters, it has enough fields, and fits together. */
+export const isSendable = ({ check, minProperties = 0, params, payload }: Endpoint.Any, input: FieldValues): boolean =>
+  Object.values(part(input, params)).every((value) => !["", ".", ".."].includes(String(value))) &&
+  Object.values(part(input, payload)).filter((value) => value !== undefined).length >= minProperties &&
+  (check?.(input as never) ?? []).length === 0
+
 /** Whether a caller may leave the field out. */
 export const isOptional = (field: Endpoint.Fields[string]): boolean => {
   const struct = fromSchema(Schema.Struct({ field }) as unknown as Schema.Schema.AnyNoContext)

@@ -18,7 +18,11 @@ export const wrongArguments = (names: Names) => <A, E, R>(self: Effect.Effect<A,
     if (!(error instanceof InvalidInput)) return error
     const { issues } = error
     if (issues.length === 0 || !issues.every((issue) => Object.hasOwn(names, fieldOf(issue)))) return error
-    const named = (text: string) => text.replace(/`(\w+)`/g, (quoted, field: string) => names[field] ?? quoted)
+    const named = (text: string) =>
+      text.replace(/`(\w+)(?:\[(\d+)\])?`/g, (quoted, field: string, nth?: string) => {
+        const name = names[field]
+        return name === undefined ? quoted : nth === undefined ? name : `${name} ${Number(nth) + 1}`
+      })
     return new WrongUsage({
       message: issues.map((issue) => `${names[fieldOf(issue)]}: ${named(issue.message)}`).join("\n")
     })

@@ -1,7 +1,8 @@
 /** Reads the bodies of requests. */
 import type { Body } from "../model/operation.js"
-import { nullable, type ObjectShape, type Shape } from "../model/shape.js"
+import type { ObjectShape, Shape } from "../model/shape.js"
 import { at, fail } from "../model/specError.js"
+import { clearing, clearingObject } from "./clearing.js"
 import * as Json from "./json.js"
 import type { SchemaReader } from "./schemaReader.js"
 
@@ -60,23 +61,6 @@ const writable = (shape: ObjectShape): ObjectShape => {
   return { ...shape, fields: [...fields, ...untyped], required }
 }
 
-/** Checks that a schema has an object among its forms. */
-const isObject = (reader: SchemaReader, shape: Shape): boolean => {
-  const target = reader.dereference(shape)
-  return target._tag === "Object" ||
-    (target._tag === "Union" && target.branches.some((branch) => isObject(reader, branch)))
-}
-
-/** A change of an object, in which `null` clears each optional object, whether the document says so or not. */
-const clearing = (reader: SchemaReader, shape: ObjectShape): ObjectShape => ({
-  ...shape,
-  fields: shape.fields.map((field) =>
-    shape.required.includes(field.name) || !isObject(reader, field.shape)
-      ? field
-      : { ...field, shape: nullable(field.shape._tag === "Object" ? clearing(reader, field.shape) : field.shape) }
-  )
-})
-
 /** The body of a request; `undefined` if the operation has none. */
 export const readBody = (
   reader: SchemaReader,
@@ -105,12 +89,12 @@ export const readBody = (
   const isOptional = body["required"] === false ||
     (body["required"] !== true && target._tag === "Union" && target.branches.some(({ _tag }) => _tag === "Null"))
   if (target._tag !== "Object" || (target.fields.length === 0 && target.additional !== "closed") || isOptional) {
-    return { _tag: "Whole", shape, isOptional }
+    return { _tag: "Whole", shape: isChange ? clearing(reader, shape) : shape, isOptional }
   }
   if (target.additional !== "closed" && target.additional !== "unstated") {
     reader.note(schemaPlace, "fields without names are not sent")
   }
   if (target.max !== undefined) reader.note(at(schemaPlace, "maxProperties"), "the limit is not checked")
   const payload = writable(target)
-  return { _tag: "Payload", shape: isChange ? clearing(reader, payload) : payload }
+  return { _tag: "Payload", shape: isChange ? clearingObject(reader, payload) : payload }
 }

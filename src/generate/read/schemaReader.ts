@@ -8,7 +8,6 @@ import {
   never,
   nil,
   nullable,
-  type NumberShape,
   type ObjectShape,
   type Primitive,
   ref,
@@ -20,6 +19,7 @@ import { at, fail, type Note } from "../model/specError.js"
 import type { Faults } from "./document.js"
 import * as Json from "./json.js"
 import { impliedType, uncheckedKeywords, unknownKeywords } from "./keywords.js"
+import { numberShape } from "./numberShape.js"
 
 const components = "#/components/schemas/"
 
@@ -30,6 +30,8 @@ export class SchemaReader {
   /** OpenAPI 3.0 has keywords of its own. */
   readonly #isLegacy: boolean
   readonly #shapes = new Map<string, Shape>()
+  /** The names in `components` of the schemas that others were made of. */
+  readonly #origins = new Map<string, string>()
   readonly #reading: Array<string> = []
   readonly notes: Array<Note> = []
 
@@ -78,9 +80,19 @@ export class SchemaReader {
     return shape
   }
 
+  /** Refers to a schema that is made, once, of one of `components`. Its name has a space, which none of theirs has. */
+  derive(name: string, kind: string, make: (shape: Shape) => Shape): Shape {
+    const derived = `${name} ${kind}`
+    if (!this.#origins.has(derived)) {
+      this.#origins.set(derived, name)
+      this.#shapes.set(derived, make(this.component(name)))
+    }
+    return ref(derived)
+  }
+
   /** The comment on a schema of `components`. */
   description(name: string): string | undefined {
-    const schema = this.#componentValue(name)
+    const schema = this.#componentValue(this.#origins.get(name) ?? name)
     return Json.isObject(schema) ? Json.string(schema["description"]) ?? Json.string(schema["title"]) : undefined
   }
 
@@ -225,7 +237,7 @@ export class SchemaReader {
         return this.#string(schema, pointer)
       case "integer":
       case "number":
-        return this.#number(schema, type === "integer")
+        return numberShape(schema, type === "integer")
       case "boolean":
         return boolean
       case "null":
@@ -258,21 +270,6 @@ export class SchemaReader {
     const isPattern = Either.isRight(Either.try(() => new RegExp(pattern)))
     if (!isPattern) this.note(pointer, "the pattern is no regular expression of JavaScript, so it is not checked")
     return isPattern
-  }
-
-  #number(schema: Json.JsonObject, integer: boolean): NumberShape {
-    const { exclusiveMaximum, exclusiveMinimum } = schema
-    const [min, max] = [Json.number(schema["minimum"]), Json.number(schema["maximum"])]
-    // In OpenAPI 3.0 the two are flags that make the limit itself exclusive.
-    return {
-      _tag: "Number",
-      integer,
-      min: exclusiveMinimum === true ? undefined : min,
-      max: exclusiveMaximum === true ? undefined : max,
-      above: exclusiveMinimum === true ? min : Json.number(exclusiveMinimum),
-      below: exclusiveMaximum === true ? max : Json.number(exclusiveMaximum),
-      multipleOf: Json.number(schema["multipleOf"])
-    }
   }
 
   #array(schema: Json.JsonObject, pointer: string): Shape {

@@ -127,6 +127,18 @@ const isTooLong = (
     (hasMark && hasLongLine(text.slice(start, end)))
 }
 
+/** Names the columns. A title that comes again gets a number, such as `email (2)`, so that no column hides another. */
+const namesOf = (titles: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const all = new Set(titles)
+  const counts = new Map<string, number>()
+  return titles.map((title) => {
+    let count = (counts.get(title) ?? 0) + 1
+    while (count > 1 && all.has(`${title} (${count})`)) count++
+    counts.set(title, count)
+    return count === 1 ? title : `${title} (${count})`
+  })
+}
+
 /** Makes an object of a row; `__proto__` is a name like any other. */
 const makeRecord = (header: ReadonlyArray<string>): (fields: ReadonlyArray<string>) => Record<string, string> =>
   header.includes("__proto__")
@@ -183,7 +195,7 @@ export const makeCsvParser = <A>(decode: DecodeRow<A>, { maxLength, undoGuard }:
       else if (columns !== 1 && fields.length === 1 && fields[0] === "" && reader.at - start <= 2) continue
       else if (recordOf === undefined) {
         columns = fields.length
-        recordOf = makeRecord(fields)
+        recordOf = makeRecord(namesOf(fields))
       } else if (fields.length !== columns) bad(`expected ${columns} fields, not ${fields.length}`)
       else rows.push(decoded(decode, recordOf(fields), line, own()))
     }

@@ -1,6 +1,7 @@
 /** Parses NDJSON: one JSON object on each line. */
 import * as Either from "effect/Either"
 import { parse } from "../runtime/parseJson.js"
+import { hasRepeatedKey } from "./repeatedKeys.js"
 import { decoded, type DecodeRow, markProblem, type Row, type RowParser, type RowResult, undecodable } from "./rows.js"
 
 const isObject = (text: string): boolean => text.charCodeAt(0) === 0x7b
@@ -28,7 +29,11 @@ export const makeNdjsonParser = <A>(decode: DecodeRow<A>): RowParser<A> => {
         // JSON itself would accept a number or a list.
         if (isObject(text)) {
           row = parse(text) as Row // sound: it begins as an object
-          rows.push(decoded(decode, row, line, text))
+          rows.push(
+            hasRepeatedKey(text, row)
+              ? Either.left(undecodable(line, text, "a key occurs twice in one object"))
+              : decoded(decode, row, line, text)
+          )
         } else if (text !== "") bad()
       }
     }

@@ -68,9 +68,15 @@ export const parseFields = (text: string): Readonly<Record<string, unknown>> => 
   return Predicate.isReadonlyRecord(json) ? json : {}
 }
 
-/** The scopes that a text names, at most 20. */
-const scopesIn = (text: string | undefined): ReadonlyArray<string> =>
-  (text?.match(/(?<![\w:-])(?:create|read|update|delete):[\w-]+/g) ?? []).slice(0, 20)
+/** The scopes in a list of them, whatever their verbs. */
+const listed = /(?<![\w:-])[a-z]+:[a-z][\w-]*(?![\w:])/g
+
+/** The scopes in other text, in which more than scopes may have a colon. */
+const mentioned = /(?<![\w:-])(?:create|read|update|delete):[\w-]+/g
+
+/** The scopes that a message names: in its list, such as `Insufficient scope, expected any of: read:users`, or anywhere. */
+const scopesIn = (message = ""): ReadonlyArray<string> =>
+  /\bscopes?\b[^:]{0,60}:\s([\w\s:,-]+)/i.exec(message)?.[1]?.match(listed) ?? message.match(mentioned) ?? []
 
 /**
  * The scopes that a 403 names as missing, in its message or its challenge. A plan without the feature has the same error code and
@@ -83,7 +89,8 @@ const missingScopes = (
 ): ReadonlyArray<string> => {
   if (errorCode !== "insufficient_scope" && !/^insufficient scope/i.test(message ?? "")) return []
   const named = scopesIn(message)
-  return named.length > 0 ? named : scopesIn(/scope="([^"]*)"/.exec(challenge ?? "")?.[1])
+  const scopes = named.length > 0 ? named : /scope="([^"]*)"/.exec(challenge ?? "")?.[1]?.match(listed) ?? []
+  return scopes.slice(0, 20)
 }
 
 /** Reads all that an error response says. `now` is in milliseconds since 1970. */

@@ -150,6 +150,8 @@ const encode: Encode = (endpoint, input, settings) => {
   const checked = plan.isValid(input) ? Either.right(Validator.copy(input)) : plan.explain(input)
   if (Either.isLeft(checked)) return Either.left(invalid(issuesOf(checked.left)))
   const fields = checked.right as InputFields // sound: inputs are structs
+  const faults = endpoint.check?.(fields as never) ?? [] // sound: they are of the declared types, which it accepts
+  if (faults.length > 0) return Either.left(invalid(faults))
   const extraIssue = extra && ExtraFields.issueIn(extra)
   if (extraIssue !== undefined) return Either.left(invalid([extraIssue]))
   const extraCount = Object.keys(extra?.body ?? {}).length

@@ -9,10 +9,21 @@ export interface PagingInput {
   readonly take?: number | undefined
 }
 
-/** A page's new items, by their indexes, and the input of the next request, if any; or the reason why the listing would never end. */
-type NextPage<Input> =
-  | { readonly _tag: "Items"; readonly newIndexes: ReadonlyArray<number>; readonly next: Input | undefined }
-  | { readonly _tag: "Endless"; readonly reason: string }
+/** The new items of a page, by their indexes. `mayBeCut`: the list ends where the service cuts lists, and nothing says if it has more. */
+export interface Listed {
+  readonly _tag: "Items"
+  readonly newIndexes: ReadonlyArray<number>
+  readonly mayBeCut?: true
+}
+
+/** The reason why a listing would never end, or why its end is not that of the list. */
+export interface Broken {
+  readonly _tag: "Endless" | "Incomplete"
+  readonly reason: string
+}
+
+/** A page's new items, and the input of the next request, if any. */
+type NextPage<Input> = Listed & { readonly next: Input | undefined } | Broken
 
 /** One listing, by page number or by checkpoint. */
 export interface Pages<Input> {

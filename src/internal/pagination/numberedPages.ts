@@ -1,12 +1,13 @@
 /** Pages by number: which items of a page are new, whether another page may follow, and when a listing would never end. */
 import * as Either from "effect/Either"
 import type { Any } from "../../Endpoint.js"
-import { field, idOf, type Pages, type PagingInput } from "./listing.js"
+import { type Broken, field, idOf, type Listed, type Pages, type PagingInput } from "./listing.js"
 
-/** A page's new items, by their indexes, or the reason why the listing would never end. */
-export type TrackedPage =
-  | { readonly _tag: "Items"; readonly newIndexes: ReadonlyArray<number>; readonly isLast: boolean }
-  | { readonly _tag: "Endless"; readonly reason: string }
+/** A page's new items, by their indexes, or what is wrong with the listing. */
+export type TrackedPage = Listed & { readonly isLast: boolean } | Broken
+
+/** The number of items after which the service cuts some lists by number: with an empty page, or with 400. */
+const cutAt = 1000
 
 /** The text of a page whose items differ, if some have no id. Items that are alike on one page may be alike on two. */
 const textOf = (items: ReadonlyArray<unknown>): string | undefined => {
@@ -42,8 +43,8 @@ export class PageTracker {
 
   /** Adds the next page: its items and its `total`. */
   add(items: ReadonlyArray<unknown>, pageTotal: unknown): TrackedPage {
-    if (items.length === 0) return { _tag: "Items", newIndexes: [], isLast: true }
     const total = count(pageTotal)
+    if (items.length === 0) return this.end(total)
     const growth = (total ?? 0) - (this.total ?? total ?? 0)
     this.total = total
     if (this.pages === 0) {
@@ -72,6 +73,18 @@ export class PageTracker {
       }
     }
     return { _tag: "Items", newIndexes, isLast }
+  }
+
+  /** Ends with an empty page. Where items were deleted meanwhile its total says so, so a higher one means that the service cuts the list. */
+  private end(total: number | undefined): TrackedPage {
+    // A start page that is the only one may be a short one: then nothing tells the size of those before it.
+    const isKnown = this.start === 0 || this.pages > 1
+    if (isKnown && total !== undefined && total > this.reached) {
+      const page = this.start + this.pages
+      return { _tag: "Incomplete", reason: `${this.reached} of ${total} items came, and page ${page} is empty` }
+    }
+    const mayBeCut = total === undefined && this.reached === cutAt
+    return { _tag: "Items", newIndexes: [], isLast: true, ...(mayBeCut && { mayBeCut }) }
   }
 
   /**
@@ -109,11 +122,9 @@ export const byNumber = <Input extends PagingInput>({ query = {} }: Any, input: 
     start,
     add: (items, success) => {
       const tracked = tracker.add(items, field(success, "total"))
-      return tracked._tag === "Endless" ? tracked : {
-        _tag: "Items",
-        newIndexes: tracked.newIndexes,
-        next: tracked.isLast ? undefined : { ...first, page: ++page }
-      }
+      if (tracked._tag !== "Items") return tracked
+      const { isLast, ...listed } = tracked
+      return { ...listed, next: isLast ? undefined : { ...first, page: ++page } }
     }
   }
 }

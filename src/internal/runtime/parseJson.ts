@@ -23,7 +23,7 @@ export const isLostNumber = (text: string): boolean => /^-?\d+(?:\.\d+)?(?:e[+-]
 const quoteLost = (number: string): string => isHeld(number) ? number : `"${number}"`
 
 /** The place after the string that begins at `start`. A quote after an odd number of backslashes does not end it. */
-const endOfString = (text: string, start: number): number => {
+export const endOfString = (text: string, start: number): number => {
   for (let quote = text.indexOf("\"", start + 1);; quote = text.indexOf("\"", quote + 1)) {
     let backslash = quote - 1
     while (text[backslash] === "\\") backslash--

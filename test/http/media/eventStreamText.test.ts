@@ -1,6 +1,6 @@
 /** The text of server-sent events: its lines, however they end and are cut, its limits, and the data in it. */
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Effect, Schema, Stream } from "effect"
+import { Chunk, Effect, Fiber, Option, Schedule, Schema, Stream, TestClock } from "effect"
 import type { Any } from "../../../src/Endpoint.js"
 import { RateLimited } from "../../../src/Errors.js"
 import { decode } from "../../../src/internal/http/media/eventStream.js"
@@ -77,6 +77,29 @@ describe("server-sent events", () => {
           assert.deepStrictEqual(yield* read(pieces), events, `${JSON.stringify(lineBreak)} at ${at}`)
         }
       }
+    }))
+
+  it.effect("that are not UTF-8 are refused, and what came before is there", () =>
+    Effect.gen(function*() {
+      const bad = Uint8Array.from([...bytesOf("data: a"), 0xff, ...bytesOf("\n\n")])
+      const bytes = Stream.make(bytesOf("data: \uFFFD\n\n"), bad)
+      const before: Array<unknown> = []
+      const error = yield* Effect.flip(
+        Stream.runForEach(decode(ofAnything, tenant, bytes, hide), ({ data }) => Effect.sync(() => before.push(data)))
+      )
+      assert.deepInclude(error, { _tag: "UnexpectedResponse", reason: "encoding" })
+      assert.deepStrictEqual(before, ["\uFFFD"])
+    }))
+
+  it.effect("are awaited for five minutes after the last byte, be it that of a comment", () =>
+    Effect.gen(function*() {
+      const beats = Stream.fromSchedule(Schedule.intersect(Schedule.spaced("4 minutes"), Schedule.recurs(3)))
+      const bytes = Stream.concat(Stream.map(beats, () => bytesOf(": heartbeat\n")), Stream.never)
+      const fiber = yield* Effect.fork(Effect.flip(Stream.runDrain(decode(ofAnything, tenant, bytes, hide))))
+      yield* TestClock.adjust("16 minutes")
+      assert.isTrue(Option.isNone(yield* Fiber.poll(fiber)))
+      yield* TestClock.adjust("1 minute")
+      assert.deepInclude(yield* Fiber.join(fiber), { _tag: "TransportError", outcome: "unknown", code: "TIMEOUT" })
     }))
 
   const limit = 16 * 1024 * 1024

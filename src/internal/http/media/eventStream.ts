@@ -4,6 +4,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { Any } from "../../../Endpoint.js"
 import { TransportError, UnexpectedResponse } from "../../../Errors.js"
+import { defined } from "../../runtime/defined.js"
 import { memoizeByEndpoint } from "../../runtime/memoize.js"
 import { parseJson } from "../../runtime/parseJson.js"
 import * as Decode from "../../schema/decode.js"
@@ -24,6 +25,9 @@ export type ByteStream = Stream.Stream<Uint8Array, unknown>
 
 /** The longest event in characters. A longer one is no event but an endless line. */
 const maxLength = 16 * 1024 * 1024
+
+/** The longest wait for the next bytes. A service sends comments while it has no events, and a connection may end without a sign. */
+const idleTimeout = "5 minutes"
 
 const tooLong = "an event is too long"
 
@@ -88,6 +92,10 @@ export const decode = (
     const at = path === "" ? {} : { path }
     return new UnexpectedResponse({ operation, status: 200, reason, message, ...at, shape: "server-sent events" })
   }
+  const ended = (problem: string, code?: string) => {
+    const message = `${operation}: ${problem}`
+    return new TransportError(defined({ operation, outcome: "unknown" as const, message, code }))
+  }
   const value = (text: string): Either.Either<unknown, UnexpectedResponse> => {
     const json = parseJson(text)
     // Data that is no JSON is a string.
@@ -99,18 +107,18 @@ export const decode = (
     })
   }
   return Stream.suspend(() => {
-    const utf8 = new TextDecoder()
+    const utf8 = new TextDecoder("utf-8", { fatal: true })
     const parse = makeParser()
+    const textOf = (chunk: Uint8Array) =>
+      Either.mapLeft(
+        Either.try(() => utf8.decode(chunk, { stream: true })),
+        () => refuse("encoding", "an event is not valid UTF-8")
+      )
     return bytes.pipe(
-      Stream.mapError(() =>
-        new TransportError({
-          operation,
-          outcome: "unknown",
-          message: `${operation}: the connection to ${hostOf(tenant)} broke while events were read`
-        })
-      ),
+      Stream.mapError(() => ended(`the connection to ${hostOf(tenant)} broke while events were read`)),
+      Stream.timeoutFail(() => ended(`${hostOf(tenant)} sent nothing for ${idleTimeout}`, "TIMEOUT"), idleTimeout),
       Stream.mapEffect((chunk) =>
-        Either.mapLeft(parse(utf8.decode(chunk, { stream: true })), (e) => refuse("size", e))
+        Either.flatMap(textOf(chunk), (text) => Either.mapLeft(parse(text), (e) => refuse("size", e)))
       ),
       Stream.mapConcat((events) => events),
       Stream.mapEffect((event) => Either.map(value(event.data), (data) => ({ ...event, data })))
