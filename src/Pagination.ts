@@ -217,6 +217,7 @@ const broken = ({ items, name }: Any & PagedEndpoint, { _tag, reason }: Broken) 
     operation: name,
     status: 200,
     reason: _tag === "Endless" ? "endless" : "incomplete",
+    outcome: "not-done",
     message: `${name}: ${problems[_tag]}: ${reason}`,
     ...(items !== undefined && { path: items }),
     shape: "JSON"

@@ -78,7 +78,8 @@ export const runExport = (
         isPassing: isUnavailable,
         track: () => Effect.void,
         timeout: exportTimeout,
-        countFrom: "creation"
+        // The run that has started the job needs no clock that agrees with the service's.
+        countFrom: record.exportJob === undefined ? "wait" : "creation"
       }),
       (error) => error._tag === "NotFound" ? lost(error) : toRunFailure(error)
     )

@@ -171,6 +171,20 @@ describe("an export as a job", () => {
     })
   })
 
+  it.effect("is waited for by a process whose clock is ahead of the service's, if it has started the job", () => {
+    let looks = 0
+    const acme = exporting({
+      job: () => ({ created_at: "1970-01-01T00:00:00.000Z", ...(++looks < 3 && { status: "pending" }) })
+    })
+    return Effect.gen(function*() {
+      const { submit, status } = yield* Jobs.Jobs
+      yield* TestClock.adjust("10 hours")
+      const id = yield* submit(monday)
+      yield* TestClock.adjust("5 minutes")
+      assert.deepInclude(yield* status(id), { state: "done" })
+    }).pipe(Effect.provide(TestJobs.over({ acme }, { exportTimeout: "1 hour", pollInterval: "1 minute" })))
+  })
+
   it.effect("is failed after `exportTimeout`, and at once if its job was canceled or has expired", () => {
     const statuses = ["pending", "canceled", "expired"]
     const acme = exporting({ job: (id) => ({ status: statuses[Number(id.at(-1)) - 1] }) })

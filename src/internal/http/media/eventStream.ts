@@ -90,7 +90,16 @@ export const decode = (
   const refuse = (reason: UnexpectedResponse["reason"], problem: string, path = "") => {
     const message = `${operation}: status 200 from ${hostOf(tenant)}: ${problem}`
     const at = path === "" ? {} : { path }
-    return new UnexpectedResponse({ operation, status: 200, reason, message, ...at, shape: "server-sent events" })
+    const outcome = endpoint.method === "GET" ? "not-done" : "unknown"
+    return new UnexpectedResponse({
+      operation,
+      status: 200,
+      reason,
+      message,
+      outcome,
+      ...at,
+      shape: "server-sent events"
+    })
   }
   const ended = (problem: string, code?: string) => {
     const message = `${operation}: ${problem}`
