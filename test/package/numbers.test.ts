@@ -296,7 +296,10 @@ describe("numbers of results", () => {
 
   it("bear out what the pages say without a number", () => {
     for (const [, client, , , , onlyHere] of outages) assert.isTrue(onlyHere === "0" || client === "a circuit", client)
-    assert.deepStrictEqual(new Set(ours.map(({ failed, refused }) => `${failed} ${refused}`)), new Set(["0 0"]))
+    assert.deepStrictEqual(new Set(ours.map(({ failed }) => failed)), new Set(["0"]))
+    // Two processes that do not know of each other may be refused at times.
+    const alone = ours.filter(({ scenario }) => !scenario.includes("two clients"))
+    assert.deepStrictEqual(new Set(alone.map(({ refused }) => refused)), new Set(["0"]))
     assert.include(fleet("8 processes", "yes"), { failed: "0", refused: "0", tokens: "1" })
     assert.deepStrictEqual([tokenRequests, failedCalls], ["1", "0"])
     // "more than half of that is its fiber"

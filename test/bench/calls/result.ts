@@ -146,5 +146,7 @@ export const json = ({ rows }: Figures): string =>
   })
 
 /** The figures as a file, a row on each line. */
-export const stored = ({ rounds, rows }: Figures): string =>
-  `{\n"rounds": ${rounds},\n"rows": [\n${rows.map((row) => JSON.stringify(row)).join(",\n")}\n]\n}`
+export const stored = ({ node, rounds, rows }: Figures): string =>
+  `{\n"rounds": ${rounds},\n"node": ${JSON.stringify(node)},\n"rows": [\n${
+    rows.map((row) => JSON.stringify(row)).join(",\n")
+  }\n]\n}`
