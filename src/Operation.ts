@@ -165,13 +165,14 @@ type Validated<D extends Declaration> =
   >
   & Check<Extends<keyof D, keyof Declaration>, "a field of the declaration is unknown">
   & Check<typeof RateLimited extends D["error"][number] ? true : false, "`error` must include RateLimited">
-  & Check<
-    D extends { readonly check: (input: infer Input) => unknown } ? Extends<InputOf<D>, Input> : true,
-    "`check` must accept the input"
-  >
+  & ValidatedCheck<D>
   & ValidatedHeaders<D>
   & ValidatedBody<D>
   & ValidatedSuccess<D>
+
+type ValidatedCheck<D> = D extends { readonly check: (input: infer Input) => unknown } ?
+  Check<Extends<InputOf<D>, Input>, "`check` must accept the input">
+  : unknown
 
 type ValidatedHeaders<D> = D extends { readonly headers: Fields } ?
     & Check<

@@ -1,6 +1,7 @@
 /** Declares the operation that creates an export users job (contract: Endpoints 1). */
 import * as Schema from "effect/Schema"
-import { BadRequest, Forbidden, InsufficientScope, type Issue, RateLimited, Unauthorized } from "../Errors.js"
+import { BadRequest, Forbidden, InsufficientScope, RateLimited, Unauthorized } from "../Errors.js"
+import { repeatedTitles } from "../internal/exports/columnTitles.js"
 import * as Operation from "../Operation.js"
 import { integer, list, nonNull, omittable, oneOf, string } from "../Schemas.js"
 import { Timestamp } from "../Timestamp.js"
@@ -23,31 +24,6 @@ const usersExportJob = /* @__PURE__ */ Schema.suspend(() =>
 export interface UsersExportJob extends Schema.Schema.Type<typeof usersExportJob> {}
 /** A job that exports users, with every field sent (contract: Export users job). @since 0.1.0 @category schemas */
 export const UsersExportJob: Schema.Schema<UsersExportJob> = usersExportJob
-
-interface Field {
-  readonly name: string
-  readonly export_as?: string | undefined
-}
-
-/** The title of a field's column, without the guard that `Exports.run` may remove. */
-const titleOf = ({ export_as, name }: Field): string => (export_as ?? name).replace(/^'/, "")
-
-/** Finds columns of one title in a CSV, of which most readers would keep one. The place to change is a title, if one of them has that. */
-const repeatedTitles = (
-  { fields = [], format }: { readonly fields?: ReadonlyArray<Field> | undefined; readonly format?: string | undefined }
-): ReadonlyArray<Issue> => {
-  const seen = new Map<string, number>()
-  return format !== "csv" ? [] : fields.flatMap((field, nth) => {
-    const title = titleOf(field)
-    const first = seen.get(title)
-    seen.set(title, first ?? nth)
-    if (first === undefined) return []
-    const isEarlier = field.export_as === undefined && fields[first]?.export_as !== undefined
-    const [place, other] = isEarlier ? [first, nth] : [nth, first]
-    const path = `fields[${place}].${fields[place]?.export_as === undefined ? "name" : "export_as"}`
-    return [{ path, message: `expected a title that differs from that of \`fields[${other}]\`` }]
-  })
-}
 
 /**
  * Starts a job that exports users and returns the job, whose status is `pending` (contract: Endpoints 1).

@@ -55,12 +55,15 @@ const counted = (sql: SqlClient.SqlClient, job: string) =>
     }
   )
 
+/** Tries again: the pool may still have connections that the server has ended, and needs a moment to notice. */
+const again = Effect.retry(Schedule.intersect(Schedule.spaced("20 millis"), Schedule.recurs(100)))
+
 const outcomes = ["sending", "accepted", "notFailed", "gone", "unknown", "failed"] as const
 
 /** Writes and removes entries of random events at random. Some are refused: they are another journal's by then. */
 const writeAtRandom = (store: JobStore, job: string, events: ReadonlyArray<string>, times: number) =>
   Effect.gen(function*() {
-    const journal = yield* store.journal(job)
+    const journal = yield* again(store.journal(job))
     const once = Effect.gen(function*() {
       const id = events[yield* Random.nextIntBetween(0, events.length)] ?? ""
       const outcome = outcomes[yield* Random.nextIntBetween(0, outcomes.length)] ?? "sending"
@@ -158,8 +161,6 @@ withPostgres("the storage in PostgreSQL", (it) => {
         { concurrency: "unbounded", discard: true }
       )
       const adding = Effect.forEach(jobs, (job) => store.addEvents(newJob(job), "running", eventsOf(100, 100)))
-      // The pool may still have connections that the server has ended: it needs a moment to notice.
-      const again = Effect.retry(Schedule.intersect(Schedule.spaced("20 millis"), Schedule.recurs(100)))
       // Connections that end in the middle of statements: their responses are lost.
       const losing = Effect.repeatN(
         Effect.delay(

@@ -35,8 +35,9 @@ const five = {
   )
 }
 
-/** The text of a hand-written declaration as the generator writes it: what no document says is not promised. */
-const generatedText = (text: string): string => {
+/** The text of a hand-written declaration as the generator writes it: what no document says is neither promised nor checked. */
+const generatedText = (written: string): string => {
+  const text = written.replace(/^  check: \w+,\n|^import .* from "\.\.\/internal\/.*\n/gm, "")
   if (text.includes("success:")) return text
   const declared = text.replace("  scope:", "  success: Schema.Unknown,\n  scope:")
     .replace("import {", "import * as Schema from \"effect/Schema\"\nimport {")

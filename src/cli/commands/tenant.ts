@@ -31,9 +31,9 @@ const everyAddress = ["0.0.0.0", "::"]
 
 /** The origin at which a client on this machine reaches the server. */
 const originOf = (address: HttpServer.Address): string => {
-  if (address._tag !== "TcpAddress") return HttpServer.formatAddress(address)
-  const { hostname, port } = address
-  const host = everyAddress.includes(hostname) ? thisMachine : hostname
+  const [, listening = thisMachine, port = ""] =
+    /^http:\/\/\[?(.*?)\]?:(\d+)$/.exec(HttpServer.formatAddress(address)) ?? []
+  const host = everyAddress.includes(listening) ? thisMachine : listening
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`
 }
 

@@ -10,12 +10,12 @@ export interface UnknownTag {
   readonly [unknownTag]: never
 }
 
-/** The type of unknown tags: of several, each alone may be known. */
-type TagOf<Tag extends string, Each = Tag> = Each extends Each ? [Tag] extends [Each] ? UnknownTag : string : never
-
-/** An object of a kind that a union does not know, with every field sent. @since 0.1.0 @category models */
+/**
+ * An object of a kind that a union does not know, with every field sent. If there are several tags, each alone may be known.
+ * @since 0.1.0 @category models
+ */
 export type Unrecognized<Tag extends string> =
-  & { readonly [Name in Tag]: TagOf<Tag> }
+  & { readonly [Name in Tag]: [Tag] extends [Name] ? UnknownTag : string }
   & { readonly [field: string]: unknown }
 
 type Names = ReadonlyArray<string>
