@@ -28,7 +28,8 @@ export type { Sign, SigningAlgorithm, SigningKey } from "./internal/token/signin
 /**
  * Makes a provider that caches the tokens that `request` issues. One request at a time is under way, in the scope of the
  * provider; interrupting a caller does not interrupt it. From 80 % of its lifetime on a token is renewed in the
- * background. It is no longer used shortly before it expires (10 % of the lifetime, at most 30 s). Failures are not cached.
+ * background. It is no longer used shortly before it expires (10 % of the lifetime, at most 30 s). A failure is given
+ * again only while the token endpoint asks for a pause (`Retry-After`, up to 15 minutes).
  * @since 0.1.0 @category constructors
  */
 export const make = (

@@ -309,6 +309,29 @@ describe("a failed request", () => {
       assert.strictEqual(yield* Fiber.join(next), "t2")
     }))
 
+  it.effect("is given again while the endpoint asks for a pause, with what is left of it, and at most for 15 minutes", () => {
+    const { arrived, layer } = over((nth) =>
+      Effect.succeed(nth === 3 ? issue(nth) : { status: 403, headers: { "retry-after": nth === 1 ? "60" : "86400" } })
+    )
+    const refused = Effect.map(Effect.flip(get), ({ retryAfter, status }) => {
+      assert.strictEqual(status, 403)
+      return retryAfter && Duration.toSeconds(retryAfter)
+    })
+    return Effect.gen(function*() {
+      assert.strictEqual(yield* refused, 60)
+      yield* TestClock.adjust("59 seconds")
+      for (let nth = 0; nth < 100; nth++) assert.strictEqual(yield* refused, 1)
+      assert.lengthOf(arrived, 1)
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* refused, 86_400)
+      yield* TestClock.adjust("899 seconds")
+      assert.strictEqual(yield* refused, 1)
+      assert.lengthOf(arrived, 2)
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* get, "t3")
+    }).pipe(Effect.provide(layer))
+  })
+
   it.effect("is not cached, not even within the same millisecond", () => {
     const { arrived, layer } = over((nth) => Effect.succeed(nth < 3 ? { status: 400 } : issue(nth)))
     return Effect.gen(function*() {

@@ -7,7 +7,7 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import type { TokenError } from "../../Errors.js"
+import { TokenError } from "../../Errors.js"
 import { makeDeferred, withFiber } from "../runtime/fiber.js"
 import { clockOffset, monotonicMillis } from "../runtime/monotonicClock.js"
 import { makeRunner, onExit } from "../runtime/runner.js"
@@ -48,16 +48,23 @@ export const usableMillis = (lifetime: number): number => lifetime - Math.min(30
  */
 const invalidationInterval = 30_000
 
-/** The pause after a failed renewal in milliseconds: 5 s, or longer if the token endpoint asks for it. */
-const pauseAfter = (cause: Cause.Cause<TokenError>): number => {
-  const { retryAfter = Duration.zero } = Option.getOrElse(Cause.failureOption(cause), (): Partial<TokenError> => ({}))
-  return Math.max(5000, Duration.toMillis(retryAfter))
+/** The longest pause in milliseconds that the token endpoint may ask for. After that, one request tests whether it responds again. */
+const maxPause = 900_000
+
+/** The time in milliseconds in which the token endpoint asks for no other request after a failure; 0 if it does not ask. */
+const askedPause = ({ retryAfter = Duration.zero }: TokenError): number =>
+  Math.min(maxPause, Duration.toMillis(retryAfter))
+
+/** A failure that is given again until the pause that the token endpoint has asked for is over. */
+interface Refusal {
+  readonly error: TokenError
+  readonly until: number
 }
 
 /**
  * Caches the tokens that `source` issues. One request at a time is under way; it runs in the scope of the cache, so
  * interrupting a caller does not disturb the others. A token is renewed in the background from 80 % of its lifetime on.
- * Failures are not cached.
+ * A failure is given again only while the token endpoint asks for a pause (`Retry-After`, up to 15 minutes).
  */
 export const make = ({ forget = () => Effect.void, request }: TokenSource): Effect.Effect<Tokens, never, Scope.Scope> =>
   Effect.gen(function*() {
@@ -65,6 +72,7 @@ export const make = ({ forget = () => Effect.void, request }: TokenSource): Effe
     const clock = yield* Effect.clock
     const { runSync } = yield* makeRunner()
     let cached: CachedToken | undefined
+    let refusal: Refusal | undefined
     let nextInvalidationAt = -Infinity
     /** The result of the token request under way. */
     let underWay: Deferred.Deferred<AccessToken, TokenError> | undefined
@@ -75,6 +83,9 @@ export const make = ({ forget = () => Effect.void, request }: TokenSource): Effe
 
     const ended = (exit: Exit.Exit<DatedToken, TokenError>): Exit.Exit<AccessToken, TokenError> => {
       underWay = undefined
+      const error = Exit.isFailure(exit) ? Option.getOrUndefined(Cause.failureOption(exit.cause)) : undefined
+      const pause = error === undefined ? 0 : askedPause(error)
+      refusal = error === undefined || pause === 0 ? undefined : { error, until: monotonicMillis(clock) + pause }
       if (Exit.isSuccess(exit)) {
         const { lifetime, requestedAt, token } = exit.value
         cached = {
@@ -83,7 +94,7 @@ export const make = ({ forget = () => Effect.void, request }: TokenSource): Effe
           unusableAt: requestedAt + usableMillis(lifetime),
           offset: clockOffset(clock)
         }
-      } else if (cached !== undefined) cached = { ...cached, renewAt: timeFor(cached) + pauseAfter(exit.cause) }
+      } else if (cached !== undefined) cached = { ...cached, renewAt: timeFor(cached) + Math.max(5000, pause) }
       return Exit.map(exit, ({ token }) => token)
     }
 
@@ -107,7 +118,10 @@ export const make = ({ forget = () => Effect.void, request }: TokenSource): Effe
       get: Effect.suspend(() => {
         const now = cached === undefined ? Infinity : timeFor(cached)
         if (cached === undefined || now >= cached.unusableAt) {
-          return Effect.flatMap(renew, Deferred.await)
+          const pause = refusal === undefined ? 0 : refusal.until - monotonicMillis(clock)
+          return refusal !== undefined && pause > 0
+            ? new TokenError({ ...refusal.error, message: refusal.error.message, retryAfter: Duration.millis(pause) })
+            : Effect.flatMap(renew, Deferred.await)
         }
         return now < cached.renewAt ? Effect.succeed(cached.token) : Effect.as(renew, cached.token)
       }),
