@@ -29,7 +29,7 @@ export const makeRedactor = (token: Redacted.Redacted, strings: () => ReadonlyAr
   const hidden = () => all ??= [Redacted.value(token), ...strings()]
   const clean = (text: string) => redact(text, hidden())
   const long = () => hidden().filter(({ length }) => length >= partLength)
-  return { clean, code: (text) => looksLikeCode.test(text) ? redact(text, long(), Infinity) : clean(text) }
+  return { clean, code: (text) => looksLikeCode.test(text) ? redact(text, long(), false) : clean(text) }
 }
 
 /** Decodes a body as UTF-8, and replaces bytes that are not. */

@@ -53,52 +53,90 @@ const unescape = (text: string): string =>
 
 /** Removes differences of case, accents and white space, as services do. */
 const fold = (text: string): string =>
-  text.normalize("NFKD").replace(/\p{M}/gu, "").replace(/[\p{Cc}\p{Z}+]/gu, " ").replace(/\p{Cs}/gu, "\uFFFD")
-    .toUpperCase()
+  /^[!-*,-~]*$/.test(text)
+    ? text.toUpperCase()
+    : text.normalize("NFKD").replace(/\p{M}/gu, "").replace(/[\p{Cc}\p{Z}+]/gu, " ").replace(/\p{Cs}/gu, "\uFFFD")
+      .toUpperCase()
 
 /** Folds a text. `at[n]` is the index in the text of the character that the unit `n` of `view` comes from. */
 const foldWithIndexes = (text: string): { readonly view: string; readonly at: ReadonlyArray<number> } => {
   let view = ""
   const at: Array<number> = []
   for (const { 0: found, index } of text.matchAll(/[^]/gu)) {
-    view += /[!-*,-~]/.test(found) ? found.toUpperCase() : fold(found)
+    view += fold(found)
     while (at.length < view.length) at.push(index)
   }
   return { view, at }
 }
 
-/** Replaces secrets, parts of them of this length, and JSON Web Tokens by `…`. */
-const hide = (text: string, secrets: ReadonlyArray<string>, partLength: number): string => {
+/** Finds the places of parts of secrets in a text, in a time that does not depend on the number of secrets. */
+const makeFinder = (view: string): (secret: string, from: number) => ReadonlyArray<number> => {
+  const places = new Map<number, ReadonlyMap<string, ReadonlyArray<number>>>()
+  const placesOf = (length: number): ReadonlyMap<string, ReadonlyArray<number>> => {
+    const found = new Map<string, Array<number>>()
+    for (let at = 0; at + length <= view.length; at++) {
+      const part = view.slice(at, at + length)
+      const known = found.get(part)
+      if (known === undefined) found.set(part, [at])
+      else known.push(at)
+    }
+    places.set(length, found)
+    return found
+  }
+  return (secret, from) => {
+    const length = Math.min(secret.length - from, partLength)
+    return (places.get(length) ?? placesOf(length)).get(secret.slice(from, from + length)) ?? []
+  }
+}
+
+const isLetter = (character: string | undefined): boolean => character !== undefined && /[\p{L}\p{N}]/u.test(character)
+
+/** Whether a short text is a word of its own: within another word it is there by coincidence. */
+const isApart = (view: string, at: number, { length }: string): boolean =>
+  length > 3 || !(isLetter(view[at - 1]) || isLetter(view[at + length]))
+
+/** Replaces whole secrets or, with `parts`, also parts of them, and JSON Web Tokens by `…`. */
+const hide = (text: string, secrets: ReadonlyArray<string>, parts: boolean): string => {
   const { at, view } = foldWithIndexes(text)
   const hidden = text.split("").map(() => false)
   for (const { 0: token, index } of text.matchAll(jwt)) hidden.fill(true, index, index + token.length)
+  const find = makeFinder(view)
   for (const secret of secrets) {
-    const length = Math.min(secret.length, partLength)
-    const partsOf = (text: string) =>
-      Array.from({ length: Math.max(0, text.length - length + 1) }, (_, nth) => text.slice(nth, nth + length))
-    const parts = partsOf(view)
-    const known = new Set(parts)
-    const found = new Set(partsOf(secret).filter((part) => known.has(part)))
-    parts.forEach((part, nth) => found.has(part) && hidden.fill(true, at[nth], at[nth + length]))
+    const isWhole = !parts || secret.length <= partLength
+    const length = isWhole ? secret.length : partLength
+    for (let from = 0; from + length <= secret.length; from++) {
+      for (const place of find(secret, from)) {
+        const isFound = !isWhole || (view.startsWith(secret, place) && isApart(view, place, secret))
+        if (isFound) hidden.fill(true, at[place], at[place + length])
+      }
+    }
   }
   return text.replace(/[^]/g, (unit, nth: number) => !hidden[nth] ? unit : hidden[nth - 1] ? "" : "…")
 }
 
+/** The most characters of secrets that are looked for: that takes some milliseconds. With more, the whole text is hidden. */
+const maxSecrets = 65_536
+
 /**
- * Replaces JSON Web Tokens, secrets and their parts of `least` characters by `…`, whatever their case and accents. A text that
- * repeats them escaped, even twice, is printed without its escapes. Replaces control characters by spaces, and cuts the text
- * at 500 characters.
+ * Replaces JSON Web Tokens, secrets and, with `parts`, their parts of 8 characters by `…`, whatever their case and accents. Secrets of up
+ * to three characters are hidden where they are words of their own. A text that repeats secrets escaped, even twice, is printed
+ * without its escapes. Replaces control characters by spaces, and cuts the text at 500 characters. If the secrets have more
+ * than 65,536 characters, all of the text is hidden.
  */
-export const redact = (text: string, secrets: ReadonlyArray<string>, least = partLength): string => {
-  const folded = secrets.map(fold).filter((secret) => secret.trim() !== "")
+export const redact = (text: string, secrets: ReadonlyArray<string>, parts = true): string => {
+  const all = new Set(secrets)
+  let length = 0
+  for (const secret of all) length += secret.length
+  if (length > maxSecrets) return "…"
+  const folded = Array.from(all, fold).filter((secret) => secret.trim() !== "")
   // Longer than what is printed, so that a secret at the cut is still recognized.
   const searched = text.slice(0, 4 * maxLength).normalize()
   let shown = searched
   let view = searched
   for (let escaped = 0; escaped <= 2; escaped++) {
     // Before the text is decoded, only whole secrets are hidden: a remaining part would no longer be recognized.
-    const clean = hide(view, folded, Infinity)
-    const cleaner = hide(clean, folded, least)
+    const clean = hide(view, folded, false)
+    const cleaner = hide(clean, folded, parts)
     if (cleaner !== view) shown = cleaner
     view = unescape(clean)
   }
