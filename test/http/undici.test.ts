@@ -578,14 +578,18 @@ describe("options", () => {
       assert.include(error.message, "headers.proxy-authorization: only the transport sets this header")
     }))
 
-  it.scopedLive("the outcome is not-sent if the proxy refuses", () =>
-    Effect.gen(function*() {
-      const { url } = yield* proxy(407)
-      const error = yield* Effect.flip(remove).pipe(
-        Effect.provide(lean("https://t.example.com", { proxy: { uri: url } }))
-      )
-      assert.deepInclude(error, { _tag: "TransportError", outcome: "not-sent" })
-    }))
+  it.scopedLive.each([407, 503])(
+    "the outcome is not-sent if the proxy refuses, and the code has its status: %s",
+    (status) =>
+      Effect.gen(function*() {
+        const { url } = yield* proxy(status)
+        const error = yield* Effect.flip(Retry.withoutRetries(remove)).pipe(
+          Effect.provide(lean("https://t.example.com", { proxy: { uri: url } }))
+        )
+        assert.deepInclude(error, { _tag: "TransportError", outcome: "not-sent", code: `PROXY_${status}` })
+        assert.include(error.message, `t.example.com could not be reached (PROXY_${status})`)
+      })
+  )
 })
 
 describe("as a client of the platform, it", () => {

@@ -8,7 +8,7 @@ const beforeSending = {
   syscalls: new Set(["connect", "getaddrinfo"]),
   codes: new RegExp(`^(${
     [
-      "ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_(?:CONNECT_TIMEOUT|INVALID_ARG|NOT_SUPPORTED)|ERR_INVALID_URL",
+      "ECONNREFUSED|ENOTFOUND|EAI_AGAIN|PROXY_\\d{3}|UND_ERR_(?:CONNECT_TIMEOUT|INVALID_ARG|NOT_SUPPORTED)|ERR_INVALID_URL",
       "CERT_\\w+|UNABLE_TO_\\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|HOSTNAME_MISMATCH",
       "ERR_TLS_CERT_\\w+|ERR_TLS_HANDSHAKE_TIMEOUT|ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_UNSUPPORTED_PROTOCOL",
       "ERR_SSL_NO_PROTOCOLS_AVAILABLE|ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION|ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE"
@@ -31,10 +31,16 @@ const causes = (error: unknown, depth = 0): ReadonlyArray<PlatformError> => {
 const word = (error: PlatformError, name: "code" | "syscall"): string | undefined =>
   typeof error[name] === "string" && /^\w{1,64}$/.test(error[name]) ? error[name] : undefined
 
-const innermostCode = (chain: ReadonlyArray<PlatformError>): string | undefined =>
-  chain.map((error) => word(error, "code")).findLast(Predicate.isNotUndefined)
+/** The code for a proxy that refuses a connection, with its status: undici has only a message. */
+const proxyCode = ({ message }: PlatformError): string | undefined => {
+  const status = /^Proxy response \((\d{3})\) !== 200/.exec(String(message))?.[1]
+  return status && `PROXY_${status}`
+}
 
-/** Finds the innermost code of an error: the system's own. */
+const innermostCode = (chain: ReadonlyArray<PlatformError>): string | undefined =>
+  chain.map((error) => proxyCode(error) ?? word(error, "code")).findLast(Predicate.isNotUndefined)
+
+/** Finds the innermost code of an error: the system's own, or `PROXY_407` if a proxy has refused the connection with that status. */
 export const codeOf = (error: unknown): string | undefined => innermostCode(causes(error))
 
 const isBeforeSending = (error: HttpClients.HttpError, chain: ReadonlyArray<PlatformError>): boolean =>
