@@ -62,12 +62,21 @@ describe("redeliver", () => {
       assert.deepStrictEqual([code, stderr], [0, ""])
     }).pipe(Effect.provide(TenantLive)))
 
-  it.scopedLive("sends nothing with --dry-run", () =>
+  it.scopedLive("sends nothing with --dry-run, and lists what it would send", () =>
     Effect.gen(function*() {
       const { args } = yield* prepared("")
       const { code, stdout } = yield* run([...args, "--dry-run"], { input: `${first.id}\n${second.id}` })
-      assert.match(stdout, /^due {2}2 {2}would be sent\n2 events in .*\n$/)
+      assert.deepStrictEqual(stdout.split("\n").slice(0, 2).sort(), [first.id, second.id].sort())
+      assert.match(stdout, /\ndue {2}2 {2}would be sent\n2 events in .*\n$/)
       assert.deepStrictEqual([code, yield* sent], [0, []])
+    }).pipe(Effect.provide(TenantLive)))
+
+  it.scopedLive("says what it waits for if the ids come from a terminal", () =>
+    Effect.gen(function*() {
+      const { args } = yield* prepared("")
+      const { code, stderr } = yield* run(args, { input: `${first.id}\n`, reply: "" })
+      assert.include(stderr, "Type event ids, one per line, and end with Ctrl-D; or give --file or --failed-since.\n")
+      assert.strictEqual(code, 0)
     }).pipe(Effect.provide(TenantLive)))
 
   it.scopedLive("reports the reasons of failures, stops after --stop-after, and retries with --repeat-unknown", () =>
@@ -93,7 +102,10 @@ describe("redeliver", () => {
       const { args, file, journal } = yield* prepared(`${first.id}\n${second.id}\n`)
       const refused = yield* run([...args, "--file", file], { variables: { IDENTITY_CLIENT_SECRET: "wrong-secret" } })
       assert.deepStrictEqual([refused.code, refused.stdout], [1, "0 events in 0s\n"])
-      assert.match(refused.stderr, /^RunError: .*401[^]*\nRun the same command to resume; the journal is /)
+      assert.match(
+        refused.stderr,
+        /^RunError: .*401[^]*\nMend this first. Run the same command to resume; the journal is /
+      )
       assert.include(refused.stderr, journal)
       const unknown = ["redeliver", "est_0000000000000000000000", "--journal", `${journal}-2`, "--file", file]
       const { code, stderr } = yield* run(unknown)
@@ -108,7 +120,10 @@ describe("redeliver", () => {
       yield* injectFault({ operation: "listDeliveries", status: 403, body: { message: "No." } })
       const { code, stderr, stdout } = yield* run([...args, "--failed-since", "2020-01-01"])
       assert.deepStrictEqual([code, stdout], [1, "0 events in 0s\n"])
-      assert.strictEqual(stderr, `Forbidden: No.\nRun the same command to resume; the journal is ${journal}\n`)
+      assert.strictEqual(
+        stderr,
+        `Forbidden: No.\nMend this first. Run the same command to resume; the journal is ${journal}\n`
+      )
       const missing = yield* run([
         "redeliver",
         "est_0000000000000000000000",
@@ -118,7 +133,7 @@ describe("redeliver", () => {
         "2020-01-01"
       ])
       assert.strictEqual(missing.code, 3)
-      assert.match(missing.stderr, /^NotFound: .*\nRun the same command to resume; /)
+      assert.match(missing.stderr, /^NotFound: .*\nMend this first. Run the same command to resume; /)
     }).pipe(Effect.provide(TenantLive)))
 
   it.scopedLive("prints the summary and says how to resume if the journal cannot be written any more", () =>
@@ -133,7 +148,7 @@ describe("redeliver", () => {
       })
       assert.strictEqual(code, 1)
       assert.deepInclude(JSON.parse(stdout.trim().split("\n").at(-1) ?? ""), { done: 1, accepted: 1, stopped: false })
-      assert.match(stderr, /^JournalError: .*\nRun the same command to resume; the journal is .*\n$/s)
+      assert.match(stderr, /^JournalError: .*\nMend this first. Run the same command to resume; the journal is .*\n$/s)
     }).pipe(Effect.provide(TenantLive)))
 
   it.scopedLive("names a wrong argument, with the usage and exit code 2, and sends nothing", () =>

@@ -138,7 +138,7 @@ const meanings: Readonly<Record<Redelivery.Outcome, string>> = {
   notFailed: "has not failed, or no longer",
   gone: "does not exist",
   invalid: "not an event id",
-  unknown: "may have been accepted; check before you retry them",
+  unknown: "may have been accepted; check, then retry with --repeat-unknown",
   failed: "not accepted; run again to retry them",
   due: "would be sent"
 }
@@ -164,11 +164,15 @@ const summary = ({ done, elapsed, outcomes, recalled, stopped }: Redelivery.Prog
     }${stopped ? "; stopped early" : ""}`
   ].filter((text) => text !== "").join("\n")
 
+/** Whether the same command may succeed later, though nothing is changed. */
+const isPassing = (error: { readonly _tag: string; readonly reason?: unknown }): boolean =>
+  error._tag === "RunError" && error.reason === "unavailable"
+
 /** Redelivers events with a call for each. */
 const redeliverEach = (args: Parsed) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
-    const { input } = yield* Stdio
+    const { input, inputIsTerminal } = yield* Stdio
     const { concurrency = 10, eventTypes, failedSince, file, stopAfter = 50, stream } = args
     // Events that fail again another night are another job.
     const job = failedSince === undefined ? stream : `${stream}-${failedSince}`
@@ -189,6 +193,9 @@ const redeliverEach = (args: Parsed) =>
       total,
       progress
     })
+    if (file === undefined && failedSince === undefined && inputIsTerminal) {
+      yield* Console.error("Type event ids, one per line, and end with Ctrl-D; or give --file or --failed-since.")
+    }
     const howToResume = `Run the same command to resume; the journal is ${directory}`
     const reasons = new Map<string, number>()
     const countReason = ({ error, outcome }: Redelivery.Result) =>
@@ -197,6 +204,13 @@ const redeliverEach = (args: Parsed) =>
         const reason = `${outcome}: ${error.message}`
         if (reasons.has(reason) || reasons.size < 1000) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
       })
+    const print = (result: Redelivery.Result) =>
+      args.json
+        ? Console.log(jsonLine(result))
+        : Effect.zipRight(
+          args.dryRun && result.outcome === "due" ? Console.log(result.id) : Effect.void,
+          countReason(result)
+        )
     const printSummary = Effect.flatMap(progress, (now) =>
       Console.log(
         args.json
@@ -206,16 +220,15 @@ const redeliverEach = (args: Parsed) =>
     yield* Effect.scoped(Effect.gen(function*() {
       yield* ProgressBar.confirmInterrupt
       if (!args.json) yield* ProgressBar.show(Effect.map(progress, statusOf))
-      yield* Stream.runForEach(
-        results,
-        (result) => args.json ? Console.log(jsonLine(result)) : countReason(result)
-      )
+      yield* Stream.runForEach(results, print)
     })).pipe(
       wrongArguments(namesOf(args)),
       // With wrong arguments nothing was sent; before any other failure, events may have been.
       Effect.catchIf((error) => !(error instanceof WrongUsage), (error) =>
         printSummary.pipe(
-          Effect.zipRight(complain(`${describe(error)}\n${howToResume}`)),
+          Effect.zipRight(
+            complain(`${describe(error)}\n${isPassing(error) ? howToResume : `Mend this first. ${howToResume}`}`)
+          ),
           Effect.zipRight(
             new Exited({ code: error._tag === "RunError" && error.reason !== "refused" ? 3 : exitCode(error) })
           )
