@@ -135,6 +135,7 @@ const app = await Application.bootstrap({
     "SuccessOf",
     "Tokens",
     "Unbranded",
+    "ValidatedCheck",
     "ValidatedHeaders"
   ],
   requiredToBeDocumented: [
