@@ -23,6 +23,8 @@ const addFault = Effect.fn(function*(page: Page, fields: Readonly<Record<string,
     })
   }
   yield* act(page, "Faults", "Add fault", /^The next /)
+  // The text may still be that of an earlier fault.
+  yield* go(() => page.getByRole("list", { name: "Faults that wait for calls" }).waitFor())
 })
 
 /** Waits until a part of the page has a text. */
