@@ -5,7 +5,10 @@ import { fromSchema, type SchemaNode, typesOf, unwrap } from "./schemaTree.js"
 
 declare const unknownTag: unique symbol
 
-/** The tag, if there is only one, of an object that no branch of a union has. Comparing it with the tag of a branch leaves it out. @since 0.1.0 @category models */
+/**
+ * The tag, if there is only one, of an object of a kind that a union does not know. Comparing it with the tag of a branch leaves the object out.
+ * @since 0.1.0 @category models
+ */
 export interface UnknownTag {
   readonly [unknownTag]: never
 }

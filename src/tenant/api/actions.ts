@@ -46,6 +46,7 @@ const publicAction = (action: Action): object => {
   const deployed = deployedVersion(action)
   const draft = draftOf(action)
   return {
+    ...Struct.omit(action, "versions", "draft", "deployments"),
     ...baseOf(action),
     ...draft,
     status: "built",

@@ -69,6 +69,14 @@ describe("actions", () => {
       })
     }))
 
+  itInProcess("have the fields of a seed that the tenant does not know", () =>
+    Effect.gen(function*() {
+      const { seed } = yield* Tenant.Tenant
+      const seeded: Tenant.Action = Object.assign({ id: "1", versions: [] }, { installed_integration_id: "i1" })
+      yield* seed({ actions: [seeded] })
+      assert.deepInclude(yield* actionOf("1"), { id: "1", installed_integration_id: "i1" })
+    }))
+
   itInProcess("have fields of their own if they are seeded so", () =>
     Effect.gen(function*() {
       const own = {
