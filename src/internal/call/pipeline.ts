@@ -33,86 +33,100 @@ const authorizationOf = (token: AccessToken): string | undefined => {
   return authorization
 }
 
-const withToken = <A, E>(
-  tokens: Tokens,
-  operation: string,
-  attempt: AttemptContext,
-  use: (token: Redacted.Redacted, authorization: string) => Effect.Effect<A, E>
-): Effect.Effect<A, E | TokenError> =>
-  Effect.matchEffect(attempt.restore(tokens.get), {
-    onFailure: (error) => new TokenError({ ...error, operation, message: error.message }),
-    onSuccess: (token): Effect.Effect<A, E | TokenError> => {
-      const authorization = authorizationOf(token)
-      return authorization === undefined
-        ? new TokenError({
-          operation,
-          message: "the token is empty or contains characters that a header cannot contain"
-        })
-        : use(token, authorization)
-    }
-  })
+/** Reads a token right before a request, and gives the header with it to `use`. */
+export type WithToken = <E>(
+  use: (authorization: string) => Effect.Effect<RawResponse, E>
+) => Effect.Effect<AuthorizedResponse, E | TokenError | TransportError>
 
-/** Sends a request with a token. If the service refuses it, which carries nothing out, retries once with another token. */
+/** The number of times that a call is sent at most because the service refuses its token. */
+const mostTokens = 3
+
+/**
+ * Sends a request with a token, which `send` reads when nothing is left to wait for: a token may expire in a limiter's queue. If the
+ * service refuses it, which carries nothing out, sends the request again with another token; a third time only if the second was no longer
+ * the provider's own by then.
+ */
 export const authorized = <E>(
   tokens: Tokens,
   operation: string,
   attempt: AttemptContext,
-  send: (authorization: string) => Effect.Effect<RawResponse, E>
-): Effect.Effect<AuthorizedResponse, E | TokenError> => {
-  // Field by field: `{ ...response, token }` costs 2 of the 50 µs of a call (`npm run bench`).
-  const succeed = ({ body, completeness, headers, redirected, status }: RawResponse, token: Redacted.Redacted) =>
-    Effect.succeed<AuthorizedResponse>({ status, headers, body, completeness, redirected, token })
-  return withToken(tokens, operation, attempt, (token, authorization) =>
-    Effect.flatMap(
-      send(authorization),
-      (response): Effect.Effect<AuthorizedResponse, E | TokenError> =>
-        response.status !== 401 || response.redirected ? succeed(response, token) : Effect.zipRight(
-          attempt.restore(tokens.invalidate(token)),
-          withToken(tokens, operation, attempt, (other, authorization) => {
-            if (Redacted.value(other) === Redacted.value(token)) return succeed(response, token)
-            attempt.telemetry.tokenReplaced()
-            return Effect.flatMap(send(authorization), (second) => succeed(second, other))
-          })
-        )
-    ))
+  send: (withToken: WithToken) => Effect.Effect<AuthorizedResponse, E>
+): Effect.Effect<AuthorizedResponse, E | TokenError | TransportError> => {
+  const token = Effect.mapError(
+    attempt.wait(tokens.get),
+    (error) => error._tag === "TokenError" ? new TokenError({ ...error, operation, message: error.message }) : error
+  )
+  const withToken: WithToken = <E>(use: (authorization: string) => Effect.Effect<RawResponse, E>) =>
+    Effect.flatMap(token, (token): Effect.Effect<AuthorizedResponse, E | TokenError> => {
+      const authorization = authorizationOf(token)
+      const message = "the token is empty or contains characters that a header cannot contain"
+      if (authorization === undefined) return new TokenError({ operation, message })
+      // Field by field: `{ ...response, token }` costs 2 of the 50 µs of a call (`npm run bench`).
+      return Effect.map(use(authorization), ({ body, completeness, headers, redirected, status }) => ({
+        status,
+        headers,
+        body,
+        completeness,
+        redirected,
+        token
+      }))
+    })
+  const sendNth = (nth: number): Effect.Effect<AuthorizedResponse, E | TokenError | TransportError> =>
+    Effect.flatMap(send(withToken), (response) => {
+      if (response.status !== 401 || response.redirected || nth === mostTokens) return Effect.succeed(response)
+      const invalidated = nth === 1 ? attempt.wait(tokens.invalidate(response.token)) : Effect.void
+      return Effect.flatMap(Effect.zipRight(invalidated, token), (other) => {
+        if (Redacted.value(other) === Redacted.value(response.token)) return Effect.succeed(response)
+        attempt.telemetry.tokenReplaced()
+        return sendNth(nth + 1)
+      })
+    })
+  return sendNth(1)
 }
+
+/** Sends the request of an attempt, with the headers that let the service continue the trace. */
+export type Begin = <E>(
+  send: (traceHeaders: Readonly<Record<string, string>> | undefined) => Effect.Effect<RawResponse, E>
+) => Effect.Effect<RawResponse, E>
 
 /**
  * Waits for a permit, carries the claim of the call out, sends the request, and settles the permit with the response, or with `undefined`
- * if none came. If the claim fails, or the circuit has opened meanwhile, gives the permit back instead. The wait for the permit does not
- * count towards the total time. Must run in an uninterruptible region; only the waits can be interrupted.
+ * if none came. If nothing was sent, because the claim has failed, the circuit has opened meanwhile, or there is no token, gives the permit
+ * back instead. The wait for the permit does not count towards the total time. Must run in an uninterruptible region.
  */
-export const permitted = <E>(
+export const permitted = <A extends RawResponse, E>(
   limiter: Limiter,
   call: Call,
   attempt: AttemptContext,
-  send: (traceHeaders: Readonly<Record<string, string>> | undefined) => Effect.Effect<RawResponse, E>
-): Effect.Effect<RawResponse, E | RateLimited | TransportError> => {
-  // Called before `pause()`: if a user's limiter throws, the waiting gauge must not stay raised.
-  const acquire = attempt.restore(limiter.acquire(call))
+  send: (begin: Begin) => Effect.Effect<A, E>
+): Effect.Effect<A, E | RateLimited | TransportError> => {
   attempt.pause()
-  return Effect.matchCauseEffect(acquire, {
+  // Users' limiters may throw: all their functions are called once, where a defect ends the wait.
+  return Effect.matchCauseEffect(attempt.wait(Effect.suspend(() => limiter.acquire(call))), {
     onFailure: (cause) => {
       attempt.resume()
       return Effect.failCause(cause)
     },
     onSuccess: (permit) => {
-      let withoutResponse = permit.giveBack ?? permit.settle(undefined)
-      const notSent = (code: string) => transportError(call.operation, call.tenant, "not-sent", code)
-      const begin = (): Effect.Effect<RawResponse, E | TransportError> => {
-        if (!attempt.maySend()) return notSent(openCode)
-        withoutResponse = permit.settle(undefined)
-        return attempt.telemetry.attempt(send)
+      let hasBegun = false
+      const begin: Begin = (request) => {
+        hasBegun = true
+        return attempt.telemetry.attempt(request)
       }
+      const notSent = (code: string) => transportError(call.operation, call.tenant, "not-sent", code)
+      const unlessOpen = (): Effect.Effect<A, E | TransportError> => attempt.maySend() ? send(begin) : notSent(openCode)
       // Suspended, so that the permit is settled even if a tracer throws.
-      const sent = Effect.suspend(() => {
+      const sent = Effect.suspend((): Effect.Effect<A, E | TransportError> => {
         attempt.resume()
         return attempt.claim === undefined
-          ? begin()
-          : Effect.flatMap(attempt.restore(attempt.claim), (mayGoOn) => mayGoOn ? begin() : notSent(unclaimedCode))
+          ? unlessOpen()
+          : Effect.flatMap(attempt.wait(attempt.claim), (mayGoOn) => mayGoOn ? unlessOpen() : notSent(unclaimedCode))
       })
       return Effect.matchCauseEffect(sent, {
-        onFailure: (cause) => Effect.zipRight(withoutResponse, Effect.failCause(cause)),
+        onFailure: (cause) => {
+          const ended = hasBegun ? undefined : permit.giveBack
+          return Effect.zipRight(ended ?? permit.settle(undefined), Effect.failCause(cause))
+        },
         onSuccess: (response) =>
           // After a redirect, status and headers may be those of another service.
           Effect.map(permit.settle(response.redirected ? undefined : response), () => {

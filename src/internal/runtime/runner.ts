@@ -24,6 +24,14 @@ export const makeRunner = <R = never>() =>
     }
   })
 
+const uninterruptible = RuntimeFlags.disable(Runtime.defaultRuntimeFlags, RuntimeFlags.Interruption)
+
+/** Runs an effect in a new fiber, uninterruptible, with the services and settings of another fiber. */
+export const forkCopy = <A, E>(fiber: AnyFiber, effect: Effect.Effect<A, E>): Fiber.RuntimeFiber<A, E> => {
+  const runtime = { context: fiber.currentContext, runtimeFlags: uninterruptible, fiberRefs: fiber.getFiberRefs() }
+  return Runtime.runFork(Runtime.make(runtime), effect)
+}
+
 /** Calls a function when a fiber ends; returns a function that cancels this. */
 export const onExit = <A, E>(
   fiber: Fiber.RuntimeFiber<A, E>,

@@ -6,7 +6,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import { interruptInBackground, type Restore } from "./fiber.js"
+import { interruptInBackground } from "./fiber.js"
 import { LinkedList, LinkedNode } from "./linkedList.js"
 import { makeRunner, onExit } from "./runner.js"
 import * as Timer from "./timer.js"
@@ -28,11 +28,10 @@ class Timeout extends LinkedNode<Timeout> {
 
 type Timeouts = Effect.Effect.Success<typeof make>
 
-/** The time limit of an effect that runs in an uninterruptible region, except for what `restore` wraps. */
+/** The time limit of an effect, in milliseconds. */
 export interface TimeLimit {
   readonly timeouts: Timeouts
   readonly millis: number
-  readonly restore: Restore
 }
 
 /** Makes time-outs that last until the scope closes, measured by the current clock. */
@@ -95,9 +94,9 @@ export const taskOf = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<Callbac
     }
   })
 
-/** Runs a task and stops it at its time limit. The caller must be uninterruptible except for `restore`. */
+/** Runs a task and stops it at its time limit, or when it is interrupted: must run in an uninterruptible region. */
 export const runWithin = <A, E, E2>(
-  { millis, restore, timeouts }: TimeLimit,
+  { millis, timeouts }: TimeLimit,
   task: CallbackTask<A, E>,
   ended: (reason: EndReason, hasBegun: boolean) => E2
 ): Effect.Effect<A, E | E2> => {
@@ -116,7 +115,7 @@ export const runWithin = <A, E, E2>(
       tryToStop()
     }
   })
-  return Effect.catchAllCause(restore(running), (cause) => {
+  return Effect.catchAllCause(Effect.interruptible(running), (cause) => {
     abandon()
     return Effect.failCause(cause)
   })
