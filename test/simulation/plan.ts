@@ -46,6 +46,8 @@ export interface ProcessPlan {
   readonly crashes: ReadonlyArray<Crash>
   readonly pauses: ReadonlyArray<{ readonly at: number; readonly for: number }>
   readonly calls: ReadonlyArray<Call>
+  /** The time at which its program closes the client, without waiting for its calls. */
+  readonly closes?: number
 }
 
 /**
@@ -332,6 +334,45 @@ const pauseForLong = (plan: Plan): Plan => {
   return { ...plan, faults: [...plan.faults.filter(isOther), ...pauses] }
 }
 
+/** Checks that nothing goes wrong in a plan, so that no token is refused. */
+export const isQuiet = ({ faults, processes, revocations, storeFaults }: Plan): boolean =>
+  faults.length + revocations.length + storeFaults.length === 0 &&
+  processes.every(({ crashes, leaps, pauses }) => crashes.length + leaps.length + pauses.length === 0)
+
+/** Lets tokens live shorter than calls wait for the limiter. */
+const queueForLong = (plan: Plan): Plan => {
+  const draw = new Draw(plan.seed, "long queue")
+  if (draw.chance(0.93)) return plan
+  return {
+    ...plan,
+    service: { ...plan.service, burst: 2, perSecond: 1, tokenLifetime: 60 },
+    processes: plan.processes.slice(0, 1).map((process) => ({
+      ...process,
+      crashes: [],
+      leaps: [],
+      pauses: [],
+      calls: [{ kind: "burst", id: 0, thread: 0, after: 0, times: draw.between(100, 200) }]
+    })),
+    faults: [],
+    storeFaults: [],
+    diskFaults: [],
+    revocations: []
+  }
+}
+
+/** Lets programs close their clients while calls run. */
+const closeMidway = (plan: Plan): Plan => {
+  const draw = new Draw(plan.seed, "closing")
+  if (draw.chance(0.85)) return plan
+  const close = (process: ProcessPlan): ProcessPlan => ({
+    ...process,
+    crashes: [],
+    pauses: [],
+    closes: draw.magnitude([10, 2 * minute])
+  })
+  return { ...plan, processes: plan.processes.map(close) }
+}
+
 /**
  * Lets the processes run jobs. They submit, cancel and resume them, and do little else. In some plans they crash again and again, or
  * stand still.
@@ -394,7 +435,8 @@ export type SimulationKind = typeof simulationKinds[number]
 /** Draws the plan of a seed. The ranges are drawn, too: what one simulation never does, another does all the time. */
 export const drawPlan = (seed: number, kind: SimulationKind): Plan => {
   const isFleet = kind === "fleet" || (kind === "jobs" && new Draw(seed, "fleet").chance(0.3))
-  const change = (plan: Plan) => kind === "jobs" ? withJobs(plan, isCalm) : pauseForLong(crashMidway(contend(plan)))
+  const change = (plan: Plan) =>
+    kind === "jobs" ? withJobs(plan, isCalm) : queueForLong(closeMidway(pauseForLong(crashMidway(contend(plan)))))
   const draw = new Draw(seed, "plan")
   const isCalm = draw.chance(0.1)
   const processes = Array.from({ length: draw.between(1, 3) }, (_, id) => drawProcess(seed, id, isCalm))

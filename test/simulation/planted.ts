@@ -24,6 +24,7 @@ const retryPolicy = "src/internal/call/retryPolicy.ts"
 const lock = "src/internal/redelivery/lock.ts"
 const database = "test/simulation/jobs/database.ts"
 const pipeline = "src/internal/call/pipeline.ts"
+const client = "src/IdentityClient.ts"
 
 const faults: ReadonlyArray<PlantedFault> = [
   {
@@ -53,8 +54,28 @@ const faults: ReadonlyArray<PlantedFault> = [
     name: "a redirected 401 is replayed",
     edits: [{
       file: pipeline,
-      text: "response.status !== 401 || response.redirected ?",
-      by: "response.status !== 401 ?"
+      text: "response.status !== 401 || response.redirected ||",
+      by: "response.status !== 401 ||"
+    }]
+  },
+  {
+    name: "a token is read before the wait for a permit",
+    edits: [
+      {
+        file: client,
+        text:
+          "(withToken) =>\n              Pipeline.permitted(limiter, call, attempt, (begin) =>\n                withToken((authorization) =>\n",
+        by:
+          "(withToken) =>\n              withToken((authorization) =>\n                Pipeline.permitted(limiter, call, attempt, (begin) =>\n"
+      }
+    ]
+  },
+  {
+    name: "closing a client does not end the waits of its calls",
+    edits: [{
+      file: "src/internal/call/runningCalls.ts",
+      text: "      for (const fiber of running) interruptInBackground(fiber)\n",
+      by: ""
     }]
   },
   {
@@ -70,7 +91,7 @@ const faults: ReadonlyArray<PlantedFault> = [
     edits: [{
       file: pipeline,
       text: "const sent = Effect.suspend(() => {",
-      by: "const sent = ((make: () => Effect.Effect<RawResponse, E | TransportError>) => make())(() => {"
+      by: "const sent = ((make: () => Effect.Effect<A, E>) => make())(() => {"
     }]
   },
   {

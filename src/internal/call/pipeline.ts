@@ -84,15 +84,14 @@ export const authorized = <E>(
   return sendNth(1)
 }
 
-/** Sends the request of an attempt, with the headers that let the service continue the trace. */
+/** Sends the request of an attempt, unless its claim fails or the circuit is open. `send` receives the headers of its trace. */
 export type Begin = <E>(
   send: (traceHeaders: Readonly<Record<string, string>> | undefined) => Effect.Effect<RawResponse, E>
-) => Effect.Effect<RawResponse, E>
+) => Effect.Effect<RawResponse, E | TransportError>
 
 /**
- * Waits for a permit, carries the claim of the call out, sends the request, and settles the permit with the response, or with `undefined`
- * if none came. If nothing was sent, because the claim has failed, the circuit has opened meanwhile, or there is no token, gives the permit
- * back instead. The wait for the permit does not count towards the total time. Must run in an uninterruptible region.
+ * Waits for a permit, and settles it with the response of `send`, or with `undefined` if none came. Gives it back if `send` fails before it
+ * begins the request. The wait for the permit does not count towards the total time. Must run in an uninterruptible region.
  */
 export const permitted = <A extends RawResponse, E>(
   limiter: Limiter,
@@ -101,7 +100,7 @@ export const permitted = <A extends RawResponse, E>(
   send: (begin: Begin) => Effect.Effect<A, E>
 ): Effect.Effect<A, E | RateLimited | TransportError> => {
   attempt.pause()
-  // Users' limiters may throw: all their functions are called once, where a defect ends the wait.
+  // Users' limiters may throw: each of their functions is called once, where a defect ends the wait.
   return Effect.matchCauseEffect(attempt.wait(Effect.suspend(() => limiter.acquire(call))), {
     onFailure: (cause) => {
       attempt.resume()
@@ -109,23 +108,26 @@ export const permitted = <A extends RawResponse, E>(
     },
     onSuccess: (permit) => {
       let hasBegun = false
-      const begin: Begin = (request) => {
-        hasBegun = true
-        return attempt.telemetry.attempt(request)
-      }
       const notSent = (code: string) => transportError(call.operation, call.tenant, "not-sent", code)
-      const unlessOpen = (): Effect.Effect<A, E | TransportError> => attempt.maySend() ? send(begin) : notSent(openCode)
-      // Suspended, so that the permit is settled even if a tracer throws.
-      const sent = Effect.suspend((): Effect.Effect<A, E | TransportError> => {
-        attempt.resume()
+      const begin: Begin = <E>(request: Parameters<typeof attempt.telemetry.attempt<RawResponse, E>>[0]) => {
+        const unlessOpen = (): Effect.Effect<RawResponse, E | TransportError> => {
+          if (!attempt.maySend()) return notSent(openCode)
+          hasBegun = true
+          return attempt.telemetry.attempt(request)
+        }
         return attempt.claim === undefined
           ? unlessOpen()
           : Effect.flatMap(attempt.wait(attempt.claim), (mayGoOn) => mayGoOn ? unlessOpen() : notSent(unclaimedCode))
+      }
+      // Suspended, so that the permit is settled even if a tracer throws.
+      const sent = Effect.suspend(() => {
+        attempt.resume()
+        return send(begin)
       })
       return Effect.matchCauseEffect(sent, {
         onFailure: (cause) => {
-          const ended = hasBegun ? undefined : permit.giveBack
-          return Effect.zipRight(ended ?? permit.settle(undefined), Effect.failCause(cause))
+          const givenBack = hasBegun ? undefined : permit.giveBack
+          return Effect.zipRight(givenBack ?? permit.settle(undefined), Effect.failCause(cause))
         },
         onSuccess: (response) =>
           // After a redirect, status and headers may be those of another service.

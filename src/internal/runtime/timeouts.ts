@@ -102,13 +102,18 @@ export const runWithin = <A, E, E2>(
 ): Effect.Effect<A, E | E2> => {
   if (!timeouts.isOpen()) return Effect.fail(ended("CLOSED", false))
   let abandon = () => {}
+  let result: Effect.Effect<A, E | E2> | undefined
   const running = Effect.async<A, E | E2>((resume) => {
+    const end = (effect: Effect.Effect<A, E | E2>) => {
+      result = effect
+      resume(effect)
+    }
     let stop = () => false // also if the task throws
     const tryToStop = () => Either.getOrElse(Either.try(() => stop()), () => true) // else other time-outs would not end
-    const cancel = timeouts.add(millis, (reason) => resume(Effect.fail(ended(reason, tryToStop()))))
+    const cancel = timeouts.add(millis, (reason) => end(Effect.fail(ended(reason, tryToStop()))))
     stop = task((result) => {
       cancel()
-      resume(result)
+      end(result)
     })
     abandon = () => {
       cancel()
@@ -117,6 +122,7 @@ export const runWithin = <A, E, E2>(
   })
   return Effect.catchAllCause(Effect.interruptible(running), (cause) => {
     abandon()
-    return Effect.failCause(cause)
+    // Once the scope is closed, its owner may interrupt what still runs: that must not hide how this has ended.
+    return timeouts.isOpen() ? Effect.failCause(cause) : result ?? Effect.failCause(cause)
   })
 }
