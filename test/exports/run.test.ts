@@ -378,10 +378,12 @@ describe("Exports.run", () => {
       yield* Effect.scoped(Effect.gen(function*() {
         const pull = yield* Stream.toPull(Exports.run({}))
         yield* pull
-        yield* Effect.sleep("100 millis")
-        const before = requests.length
-        yield* Effect.sleep("200 millis")
-        assert.strictEqual(requests.length, before)
+        // However long that takes, it ends.
+        let before = -1
+        while (requests.length > before) {
+          before = requests.length
+          yield* Effect.sleep("100 millis")
+        }
         assert.isBelow(before * 200_000, file.length / 2)
       })).pipe(Effect.provide([layer, FetchHttpClient.layer]))
     }).pipe(Effect.scoped), 30_000)

@@ -87,7 +87,7 @@ if (binary === undefined) {
       Effect.gen(function*() {
         const server = yield* redisServer
         const { get } = yield* storeOf(server.url, { timeout: "200 millis" })
-        yield* get("k")
+        yield* eventually(get("k"))
         yield* server.suspend
         const [waited, exit] = yield* Effect.timed(Effect.exit(get("k")))
         assert.isTrue(Exit.isFailure(exit))
@@ -142,7 +142,7 @@ if (binary === undefined) {
         const server = yield* redisServer
         const { drop, url } = yield* relay(server.url)
         const { get } = yield* storeOf(url, { timeout: "400 millis" })
-        yield* get("k")
+        yield* eventually(get("k"))
         drop()
         assert.isTrue(Exit.isFailure(yield* Effect.exit(get("k"))))
         assert.isAbove((yield* eventually(get("k"))).now, 0)

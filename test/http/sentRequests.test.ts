@@ -122,7 +122,6 @@ describe("a request", () => {
           Layer.provide([needs, network])
         )
         const { total } = yield* listActionVersions({ actionId: "x" }).pipe(
-          IdentityClient.withTimeout("3 seconds"),
           Retry.withoutRetries,
           Effect.provide(client)
         )

@@ -41,8 +41,8 @@ interface Settings {
   readonly onWrite?: (text: string) => void
   /** Called with everything that is drawn, which is on the standard error output. */
   readonly onDraw?: (text: string) => void
-  /** Interrupts the command after this time. */
-  readonly interruptAfterMillis?: number
+  /** Interrupts the command once this holds. */
+  readonly interruptWhen?: Effect.Effect<boolean>
   /** Called before the interruption with what has been written. */
   readonly beforeInterrupt?: (stdout: string) => Effect.Effect<void>
 }
@@ -53,6 +53,10 @@ export interface Ran {
   readonly stdout: string
   readonly stderr: string
 }
+
+/** Waits until this holds. */
+export const until = (holds: Effect.Effect<boolean>): Effect.Effect<void> =>
+  Effect.asVoid(Effect.repeat(Effect.delay(holds, "5 millis"), { until: (is) => is }))
 
 const codeOf = (exit: Exit.Exit<void, { readonly code: number }>): number =>
   Exit.match(exit, {
@@ -110,13 +114,11 @@ export const runAlone = (args: ReadonlyArray<string>, settings: Settings = {}): 
       )
     )
     yield* Effect.forkDaemon(
-      (settings.interruptAfterMillis === undefined
-        ? Deferred.await(interrupted)
-        : Effect.sleep(settings.interruptAfterMillis)).pipe(
-          Effect.zipRight(Effect.suspend(() => settings.beforeInterrupt?.(stdout.join("")) ?? Effect.void)),
-          Effect.zipRight(Effect.suspend(() => onInterrupt)),
-          Effect.zipRight(Fiber.interrupt(fiber))
-        )
+      (settings.interruptWhen === undefined ? Deferred.await(interrupted) : until(settings.interruptWhen)).pipe(
+        Effect.zipRight(Effect.suspend(() => settings.beforeInterrupt?.(stdout.join("")) ?? Effect.void)),
+        Effect.zipRight(Effect.suspend(() => onInterrupt)),
+        Effect.zipRight(Fiber.interrupt(fiber))
+      )
     )
     const exit = yield* Fiber.await(fiber)
     return { code: codeOf(exit), stdout: stdout.join(""), stderr: stderr.join("") }
