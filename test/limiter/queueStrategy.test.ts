@@ -104,7 +104,7 @@ const makeQueue = (operations: Readonly<Record<string, Partial<Limits>>>, option
       /** Lets the calls of all operations start. */
       release: Effect.sync(() => {
         for (const state of states.values()) state.wait = 0
-        queue.wake()
+        queue.wake(tenant)
       }),
       /** The numbers of calls ahead with which the queue asks for the wait of an operation during an effect. */
       askedDuring: <A, E, R>(operation: string, self: Effect.Effect<A, E, R>) => {

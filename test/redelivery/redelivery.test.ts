@@ -606,6 +606,7 @@ describe("progress", () => {
         done: 6,
         recalled: 2,
         outcomes: { accepted: 6, notFailed: 0, gone: 0, invalid: 0, unknown: 0, failed: 0, due: 0 },
+        unknown: [],
         total: 12,
         elapsed: Duration.seconds(2),
         rate: 2,

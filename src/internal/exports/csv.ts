@@ -164,7 +164,12 @@ export const makeCsvParser = <A>(decode: DecodeRow<A>, { maxLength, undoGuard }:
   /** The line and the text with which a row begins that is too long and has not ended yet. */
   let long: { readonly line: number; readonly text: string } | undefined
 
+  /** The text that has come since the last row was read. */
+  let added = ""
+
   const read = (isEnd: boolean, rows: Array<RowResult<A>>): void => {
+    reader.text += added
+    added = ""
     const hasMark = markProblem(reader.text) !== undefined
     while (reader.at < reader.text.length) {
       const { at: start, line, text } = reader
@@ -205,8 +210,9 @@ export const makeCsvParser = <A>(decode: DecodeRow<A>, { maxLength, undoGuard }:
 
   return {
     push: (lines, rows) => {
-      reader.text += lines
-      read(false, rows)
+      added += lines
+      // A row that has not ended is read again once the text is twice as long: else each block would read all of it again.
+      if (added.length >= reader.text.length) read(false, rows)
     },
     end: (rows) => read(true, rows)
   }

@@ -1,4 +1,7 @@
-/** A limiter: a queue of calls that wait for a permit, first come, first served, with one timer for all of them. */
+/**
+ * A limiter: queues of calls that wait for a permit, first come, first served, with one timer for all of them. The limits of one tenant
+ * say nothing about another, so what happens to a call of one concerns no other.
+ */
 import type * as Cause from "effect/Cause"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -7,6 +10,7 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import { type Quota, RateLimited } from "../../Errors.js"
+import { DueHeap, DueItem } from "../runtime/dueHeap.js"
 import { type AnyFiber, settingOf, withFiber } from "../runtime/fiber.js"
 import { LinkedList } from "../runtime/linkedList.js"
 import { getOrInsert } from "../runtime/memoize.js"
@@ -28,10 +32,21 @@ export const defaultReserve = 0.2
 export interface CallQueue<State> extends Limiter {
   /** The number of calls that wait. */
   readonly waiting: (state: State) => number
-  /** The calls that wait, each list in the order of arrival. */
-  readonly queues: () => Iterable<Iterable<WaitingCall<State>>>
-  /** Looks again for calls that may start, after a change that came from no call of this queue. */
-  readonly wake: () => void
+  /** The calls that wait for a tenant, each list in the order of arrival. */
+  readonly queues: (tenant: string) => ReadonlyArray<Iterable<WaitingCall<State>>>
+  /** Looks again for calls of a tenant that may start, after a change that came from no call of this queue. */
+  readonly wake: (tenant: string) => void
+}
+
+type Lists<State> = readonly [interactive: LinkedList<QueuedCall<State>>, background: LinkedList<QueuedCall<State>>]
+
+/** The waiting calls of a tenant, and when to look at them again. */
+class TenantQueue<State> extends DueItem {
+  readonly lists = new Map<State, Lists<State>>()
+
+  all(): ReadonlyArray<LinkedList<QueuedCall<State>>> {
+    return Array.from(this.lists.values()).flat()
+  }
 }
 
 /** The limits of a sleep, in milliseconds: a wrong estimate must not make it spin, and it looks again every hour. */
@@ -50,13 +65,14 @@ export const make = <State extends { readonly call: Call }, Grant>(
 ): Effect.Effect<CallQueue<State>, never, Scope.Scope> =>
   Effect.gen(function*() {
     type Waiting = QueuedCall<State>
-    type Lists = readonly [interactive: LinkedList<Waiting>, background: LinkedList<Waiting>]
     const { reserve = defaultReserve } = options
     const maxPause = Duration.toMillis(options.maxPause ?? "15 minutes")
     const maxWait = Duration.toMillis(options.maxWait ?? Infinity)
     const clock = yield* Effect.clock
     const { follow, signal: changed } = yield* makeSignal
-    const queues = new Map<State, Lists>()
+    /** The tenants of waiting calls. */
+    const tenants = new Map<string, TenantQueue<State>>()
+    const due = new DueHeap<TenantQueue<State>>()
     let count = 0
     let waiting = 0
     let isClosed = false
@@ -73,27 +89,33 @@ export const make = <State extends { readonly call: Call }, Grant>(
       }
     }
 
-    const allLists = (): ReadonlyArray<LinkedList<Waiting>> => Array.from(queues.values()).flat()
+    const tenantOf = ({ call }: State) => tenants.get(call.tenant)
 
-    const listIn = (lists: Lists | undefined, { isBackground }: Waiting) => lists?.[isBackground ? 1 : 0]
+    const listsOf = (state: State): ReadonlyArray<LinkedList<Waiting>> => tenantOf(state)?.lists.get(state) ?? []
+
+    const sizeOf = (state: State): number => listsOf(state).reduce((sum, { size }) => sum + size, 0)
 
     const add = (one: Waiting): void => {
-      listIn(getOrInsert(queues, one.state, (): Lists => [new LinkedList(), new LinkedList()]), one)?.add(one)
+      const { lists } = getOrInsert(tenants, one.state.call.tenant, () => new TenantQueue<State>())
+      const own = getOrInsert(lists, one.state, (): Lists<State> => [new LinkedList(), new LinkedList()])
+      own[one.isBackground ? 1 : 0].add(one)
       waiting++
     }
 
     /** Takes a call out of its queue; returns `false` if it has left before. */
     const remove = (one: Waiting): boolean => {
-      const hasLeft = listIn(queues.get(one.state), one)?.remove(one) === true
-      if (hasLeft) waiting--
-      // Each start looks at all queues, so a program with many tenants must not keep empty ones.
-      if (sizeOf(one.state) === 0) queues.delete(one.state)
-      return hasLeft
-    }
-
-    const sizeOf = (state: State): number => {
-      const [interactive, background] = queues.get(state) ?? []
-      return (interactive?.size ?? 0) + (background?.size ?? 0)
+      if (listsOf(one.state)[one.isBackground ? 1 : 0]?.remove(one) !== true) return false
+      waiting--
+      const tenant = tenantOf(one.state)
+      // Nothing is kept of queues that are empty: a program may have many tenants.
+      if (tenant !== undefined && sizeOf(one.state) === 0) {
+        tenant.lists.delete(one.state)
+        if (tenant.lists.size === 0) {
+          tenants.delete(one.state.call.tenant)
+          due.remove(tenant)
+        }
+      }
+      return true
     }
 
     /**
@@ -104,7 +126,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
       (state: State, isBackground: boolean, now: number, until: number): CountAhead<State> => (isOne) => {
         const isFirst = strategy.isFirst(state)
         let sum = 0
-        for (const [other, [interactive, background]] of queues) {
+        for (const [other, [interactive, background]] of tenantOf(state)?.lists ?? []) {
           if (!isOne(other) || (isFirst && !strategy.isFirst(other))) continue
           const inTurn = interactive.size + (isBackground ? background.size : 0)
           const size = isFirst && other !== state ? Math.min(1, inTurn) : inTurn
@@ -125,7 +147,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
       looks = maxLooks
     ): { readonly millis: number; readonly countAhead: CountAhead<State> } => {
       const share = isBackground ? reserve : 0
-      if (waiting === 0) return { millis: strategy.wait(state, now, share, 0, 0), countAhead: () => 0 }
+      if (tenantOf(state) === undefined) return { millis: strategy.wait(state, now, share, 0, 0), countAhead: () => 0 }
       const bucket = strategy.bucketOf(state)
       const countAhead = countAheadOf(state, isBackground, now, until)
       const inBucket = strategy.wait(state, now, share, countAhead((other) => strategy.bucketOf(other) === bucket), 0)
@@ -172,11 +194,11 @@ export const make = <State extends { readonly call: Call }, Grant>(
         const endedAt = timer.now()
         const reading = response && readRateLimit(response, clock.unsafeCurrentTimeMillis(), maxPause)
         strategy.settle(started, reading, endedAt)
-        startDue()
+        startDue(state.call.tenant)
       }
       const giveBack = (): void => {
         strategy.giveBack(started, timer.now())
-        startDue()
+        startDue(state.call.tenant)
       }
       return Effect.succeed(Permits.make(fiber, settle, giveBack))
     }
@@ -191,11 +213,11 @@ export const make = <State extends { readonly call: Call }, Grant>(
       return wait === Infinity ? Infinity : Math.min(Math.max(wait, least), longestSleep) + spread
     }
 
-    /** Finds the call that may start now; else the milliseconds to sleep until it should look again. */
-    const next = (now: number): Waiting | number => {
+    /** Finds the call of a tenant that may start now; else the milliseconds to sleep until it should look again. */
+    const next = (tenant: TenantQueue<State>, now: number): Waiting | number => {
       let best: Waiting | undefined
       let soonest = Infinity
-      for (const { first } of allLists()) {
+      for (const { first } of tenant.all()) {
         if (first === undefined) continue
         const wait = waitOf(first, now)
         if (wait <= 0 && (best === undefined || startsBefore(strategy, first, best))) best = first
@@ -209,8 +231,8 @@ export const make = <State extends { readonly call: Call }, Grant>(
     }
 
     /** Refuses the calls at the heads of their queues that would wait too long. */
-    const refuseLate = (now: number): void => {
-      for (const list of allLists()) {
+    const refuseLate = (tenant: TenantQueue<State>, now: number): void => {
+      for (const list of tenant.all()) {
         for (let { first } = list; first !== undefined; first = list.first) {
           const left = first.since + maxWait - now
           const wait = waitOf(first, now)
@@ -221,22 +243,32 @@ export const make = <State extends { readonly call: Call }, Grant>(
       }
     }
 
-    /** Starts all calls that may start now, and sets the timer for the next. */
-    const startDue = (): void => {
-      if (waiting === 0) {
-        timer.clear()
-        return changed()
-      }
-      const now = timer.now()
-      if (maxWait < Infinity) refuseLate(now)
-      let found = next(now)
-      for (; typeof found !== "number"; found = next(now)) {
+    /** Starts all calls of a tenant that may start now, and notes when the next may. */
+    const serve = (tenant: TenantQueue<State>, now: number): void => {
+      if (maxWait < Infinity) refuseLate(tenant, now)
+      let found = next(tenant, now)
+      for (; typeof found !== "number"; found = next(tenant, now)) {
         remove(found)
         // A call that the ceiling alone made wait says nothing about the bucket.
         found.resume(grant(found.state, now, found.reason !== undefined && found.reason !== "ceiling", found.fiber))
       }
-      if (found === Infinity) timer.clear()
-      else timer.set(now + found)
+      if (tenant.lists.size > 0) due.set(tenant, now + found)
+    }
+
+    /** Starts all calls that may start now, of a tenant where something has changed and of those that are due, and sets the timer. */
+    const startDue = (changedTenant?: string): void => {
+      if (waiting > 0) {
+        const now = timer.now()
+        const tenant = changedTenant === undefined ? undefined : tenants.get(changedTenant)
+        if (tenant !== undefined) serve(tenant, now)
+        for (let { first } = due; first !== undefined && first.due <= now + Timer.grain; { first } = due) {
+          serve(first, now)
+        }
+      }
+      const { due: at = Infinity } = due.first ?? {}
+      if (at === Infinity) {
+        timer.clear()
+      } else timer.set(at)
       changed()
     }
 
@@ -248,7 +280,9 @@ export const make = <State extends { readonly call: Call }, Grant>(
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         isClosed = true
-        for (const list of allLists()) for (const one of list) refuse(one, undefined)
+        for (const tenant of tenants.values()) {
+          for (const list of tenant.all()) for (const one of list) refuse(one, undefined)
+        }
       })
     )
 
@@ -257,10 +291,10 @@ export const make = <State extends { readonly call: Call }, Grant>(
         if (isClosed) return resume(refusal(one.call, undefined, one.state)) // closed since the call came
         one.resume = resume
         add(one)
-        startDue()
+        startDue(one.state.call.tenant)
       })
       const left = (cause: Cause.Cause<RateLimited>) => {
-        if (remove(one)) startDue() // interrupted
+        if (remove(one)) startDue(one.state.call.tenant) // interrupted
         return Effect.failCause(cause)
       }
       return Effect.uninterruptibleMask((restore) => Effect.catchAllCause(restore(permit), left))
@@ -280,7 +314,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
       const isBackground = settingOf(fiber, isBackgroundWork)
       if (isClosed) return refusal(call, undefined, state)
       const { countAhead, millis } = waitOfNew(state, isBackground, now)
-      if (millis <= 0 && waiting === 0) {
+      if (millis <= 0 && tenantOf(state) === undefined) {
         const permit = grant(state, now, false, fiber)
         changed()
         return permit
@@ -295,7 +329,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
     const status = Effect.sync(() => {
       const now = timer.now()
       return Array.from(strategy.states(), (state): Status => {
-        const [reason] = queues.get(state)?.flatMap(({ first }) => first?.reason ?? []) ?? []
+        const [reason] = listsOf(state).flatMap(({ first }) => first?.reason ?? [])
         return {
           ...state.call,
           waiting: sizeOf(state),
@@ -310,7 +344,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
       status,
       changes: follow(status),
       waiting: sizeOf,
-      queues: allLists,
+      queues: (tenant) => tenants.get(tenant)?.all() ?? [],
       wake: startDue
     }
   })

@@ -28,7 +28,7 @@ await Promise.all([
 
 interface Settings {
   /** Text on the standard input. */
-  readonly input?: string
+  readonly input?: string | Stream.Stream<never>
   /** All streams are terminals, and this is typed after a question. */
   readonly reply?: string
   /** Both outputs are terminals with colours, of this width. */
@@ -86,7 +86,9 @@ export const runAlone = (args: ReadonlyArray<string>, settings: Settings = {}): 
     const isTerminal = settings.reply !== undefined || settings.columns !== undefined
     const output: Output = { isTerminal, colours: settings.columns !== undefined, columns: settings.columns ?? 80 }
     const stdio = Layer.succeed(Stdio, {
-      input: Stream.make(new TextEncoder().encode(settings.input ?? "")),
+      input: typeof settings.input === "object"
+        ? settings.input
+        : Stream.make(new TextEncoder().encode(settings.input ?? "")),
       inputIsTerminal: settings.reply !== undefined,
       output,
       errorOutput: output,
