@@ -49,6 +49,11 @@ export class SharedBucket {
     this.id = id
     this.limit = limit
   }
+
+  /** The milliseconds until a call may start that leaves `share` of it, and comes after `ahead` others, if `starting` more start now. */
+  wait(now: number, share: number, ahead: number, starting = 0): number {
+    return this.estimator.wait(now, share, ahead, starting)
+  }
 }
 
 export class TenantState {
@@ -64,6 +69,8 @@ export class TenantState {
   bucketCount = 0
   /** The start of its last call. */
   startedAt = -Infinity
+  /** The start of the last call about whose operation nothing was known; no part of the snapshot. */
+  doubtfulAt = -Infinity
 
   constructor(name: string, { ceilings, priors }: ResolvedLimits = none) {
     this.name = name

@@ -65,15 +65,17 @@ export class Estimator extends EstimatorState {
   }
 
   /**
-   * The milliseconds until a call may start that leaves `share` of the limit, and comes after `ahead` others; 0: now;
-   * `Infinity`: not before a call ends.
+   * The milliseconds until a call may start that leaves `share` of the limit, and comes after `ahead` others, if `starting` more start
+   * now; 0: now; `Infinity`: not before a call ends.
    */
-  wait(now: number, share: number, ahead: number): number {
+  wait(now: number, share: number, ahead: number, starting = 0): number {
     this.keepUp(now)
     if (now < this.pausedUntil) return this.pausedUntil - now
-    if (this.isProbing) return this.started === this.ended ? 0 : Infinity
-    if (this.limit === undefined) return this.started - this.ended < this.maxInFlight ? 0 : Infinity
-    return Math.max(this.waitInFlight(now), this.waitForLevel(this.limit, now, reserved(share, this.limit), ahead))
+    const inFlight = this.inFlight + starting
+    if (this.isProbing) return inFlight === 0 ? 0 : Infinity
+    if (this.limit === undefined) return inFlight < this.maxInFlight ? 0 : Infinity
+    const reserve = reserved(share, this.limit)
+    return Math.max(this.waitInFlight(now, inFlight), this.waitForLevel(this.limit, now, reserve, ahead + starting))
   }
 
   /** The calls in flight. */
@@ -95,11 +97,10 @@ export class Estimator extends EstimatorState {
    * The wait until one more call may be in flight: until one ends or, because calls may hang, until more calls have come
    * back. Other clients of a shared bucket are assumed to have as many in flight.
    */
-  private waitInFlight(now: number): number {
-    const { callMillis, ended, isShared, netRate, provenRate, reported, reportedAt, started } = this
-    const inFlight = started - ended
+  private waitInFlight(now: number, inFlight: number): number {
+    const { callMillis, isShared, netRate, provenRate, reported, reportedAt } = this
     const rate = Math.min(netRate, provenRate)
-    const left = reported + (isShared ? 0 : inFlight) + Math.max(0, now - reportedAt) * rate
+    const left = reported + (isShared ? 0 : this.inFlight) + Math.max(0, now - reportedAt) * rate
     const missing = inFlight + 1 - Math.max(1, left * constants.inFlightShare + provenRate * callMillis)
     const untilBack = Math.max(0, missing) / (rate * constants.inFlightShare)
     return Math.min(untilBack, Math.max(callMillis, constants.recheckMillis))
