@@ -77,7 +77,10 @@ export const make = (limits = none): AdaptiveStrategy => {
       return {
         state,
         sentAt: now,
-        reservations: bucketsOf(state).map((bucket) => [bucket, bucket.estimator.start(now, waited)]),
+        reservations: bucketsOf(state).map((bucket) => [
+          bucket,
+          bucket.estimator.start(now, waited, now, bucket.isTested(now))
+        ]),
         counted: state.ceilings.map((ceiling) => [ceiling, ceiling.start(now)])
       }
     },
@@ -88,6 +91,9 @@ export const make = (limits = none): AdaptiveStrategy => {
     },
     settle: ({ reservations, sentAt, state }, reading, now) => {
       state.inFlight--
+      const hasTested = reading?.isRateLimited === false && reading.limit !== undefined &&
+        reservations.some(([bucket, { isTest }]) => isTest && bucket === state.bucket)
+      if (hasTested) { for (const operation of state.bucket?.operations ?? []) operation.observations = [] }
       const bucket = reading === undefined ? undefined : place(state, sentAt, reading, now)
       for (const [from, reservation] of reservations) {
         if (from === bucket || bucket === undefined) from.estimator.settle(reservation, reading, now)

@@ -15,6 +15,7 @@ import { makeSignal } from "../runtime/streams/queues.js"
 import * as Timer from "../runtime/timer.js"
 import { isBackgroundWork } from "./backgroundWork.js"
 import { readRateLimit } from "./bucketReading.js"
+import { maxPauseOf } from "./known/options.js"
 import type { Call, LimitedResponse, Limiter, Options, Permit, Status, WaitReason } from "./limiter.js"
 import * as Permits from "./permit.js"
 import { type CountAhead, countWithin, idleTime, type LimitStrategy } from "./strategy.js"
@@ -52,7 +53,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
     type Waiting = QueuedCall<State>
     type Lists = readonly [interactive: LinkedList<Waiting>, background: LinkedList<Waiting>]
     const { reserve = defaultReserve } = options
-    const maxPause = Duration.toMillis(options.maxPause ?? "15 minutes")
+    const maxPause = maxPauseOf(options)
     const maxWait = Duration.toMillis(options.maxWait ?? Infinity)
     const clock = yield* Effect.clock
     const { follow, signal: changed } = yield* makeSignal
