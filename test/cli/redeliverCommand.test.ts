@@ -247,10 +247,11 @@ describe("redeliver", () => {
       `names what was being sent when it was interrupted${json ? ", with --json" : ""}`,
       () =>
         Effect.gen(function*() {
-          yield* respond((nth) => nth === 0 ? Effect.void : Effect.never)
+          let held = 0
+          yield* respond((nth) => nth === 0 ? Effect.void : Effect.zipRight(Effect.sync(() => held++), Effect.never))
           const { args } = yield* prepared(ids(3).join("\n"))
           const { code, stderr, stdout } = yield* run([...args, ...(json ? ["--json"] : [])], {
-            interruptAfterMillis: 1500
+            interruptWhen: Effect.sync(() => held === 2)
           })
           assert.strictEqual(code, 130)
           const text = json ? stderr : stdout

@@ -41,7 +41,7 @@ const silent = reading(undefined)
 const learn = (state: State, response: BucketReading, call: Partial<Reservation> = {}, prior?: number) => {
   const estimator = estimatorWith({ ...before, ...state }, 1, prior)
   const known = estimator.state
-  estimator.settle({ sentAt: 1990, setBack: 0, endedBefore: 39, waited: false, ...call }, response, 2000)
+  estimator.settle({ sentAt: 1990, setBack: 0, endedBefore: 39, waited: false, isTest: false, ...call }, response, 2000)
   return changesOf(known, estimator.state)
 }
 

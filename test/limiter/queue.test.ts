@@ -50,6 +50,7 @@ const makeQueue = (maxWait = Infinity) => {
     states: () => states.values(),
     bucketOf: ({ bucket }) => bucketOf(bucket),
     ceilingWait: () => 0,
+    waitAfter: () => 0,
     sharesCeilings: false,
     waitApart: ({ held }, _, __, ahead) => held * (ahead + 1),
     isPaused: () => false,

@@ -19,10 +19,11 @@ import { makeSignal } from "../runtime/streams/queues.js"
 import * as Timer from "../runtime/timer.js"
 import { isBackgroundWork } from "./backgroundWork.js"
 import { readRateLimit } from "./bucketReading.js"
+import { maxPauseOf } from "./known/options.js"
 import type { Call, LimitedResponse, Limiter, Options, Permit, Status, WaitReason } from "./limiter.js"
 import * as Permits from "./permit.js"
 import { type CountAhead, countWithin, idleTime, type LimitStrategy } from "./strategy.js"
-import { QueuedCall, startsBefore, type WaitingCall } from "./waitingCall.js"
+import { givesWay, QueuedCall, startsBefore, type WaitingCall } from "./waitingCall.js"
 import * as WaitWarnings from "./waitWarnings.js"
 
 /** The default of `reserve`. */
@@ -66,7 +67,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
   Effect.gen(function*() {
     type Waiting = QueuedCall<State>
     const { reserve = defaultReserve } = options
-    const maxPause = Duration.toMillis(options.maxPause ?? "15 minutes")
+    const maxPause = maxPauseOf(options)
     const maxWait = Duration.toMillis(options.maxWait ?? Infinity)
     const clock = yield* Effect.clock
     const { follow, signal: changed } = yield* makeSignal
@@ -156,8 +157,21 @@ export const make = <State extends { readonly call: Call }, Grant>(
       return isFound ? { millis, countAhead } : waitOfNew(state, isBackground, now, millis, looks - 1)
     }
 
-    const waitOf = ({ isBackground, since, state }: Waiting, now: number): number =>
-      strategy.wait(state, now, isBackground ? reserve : 0, 0, now - since)
+    const shareOf = ({ isBackground }: Pick<Waiting, "isBackground">): number => isBackground ? reserve : 0
+
+    const waitOf = (one: Waiting, now: number): number =>
+      strategy.wait(one.state, now, shareOf(one), 0, now - one.since)
+
+    /** The milliseconds for which a call that may start gives way to others. */
+    const courtesyOf = (one: Waiting, now: number): number => {
+      let longest = 0
+      for (const { first } of tenantOf(one.state)?.all() ?? []) {
+        if (first === undefined || first === one) continue
+        const wait = waitOf(first, now)
+        if (wait > longest && givesWay(strategy, one, first, wait, now, shareOf(first), 0)) longest = wait
+      }
+      return longest
+    }
 
     const reasonOf = (
       { isBackground, state }: Pick<Waiting, "isBackground" | "state">,
@@ -220,7 +234,10 @@ export const make = <State extends { readonly call: Call }, Grant>(
       for (const { first } of tenant.all()) {
         if (first === undefined) continue
         const wait = waitOf(first, now)
-        if (wait <= 0 && (best === undefined || startsBefore(strategy, first, best))) best = first
+        if (wait <= 0 && (best === undefined || startsBefore(strategy, first, best))) {
+          if (courtesyOf(first, now) <= 0) best = first
+          else soonest = Math.min(soonest, sleepFor(first.since + maxWait - now))
+        }
         if (wait > 0) {
           first.reason = reasonOf(first, wait, now)
           warn(strategy.bucketOf(first.state) ?? first.state, first, wait, now)
@@ -235,7 +252,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
       for (const list of tenant.all()) {
         for (let { first } = list; first !== undefined; first = list.first) {
           const left = first.since + maxWait - now
-          const wait = waitOf(first, now)
+          const wait = waitOf(first, now) || courtesyOf(first, now)
           // The jitter may make it a little late. A call that may start now does.
           if (wait <= Math.max(0, left + 2 * shortestSleep) || (wait === Infinity && left > 0)) break
           refuse(first, wait === Infinity ? unknownWait : wait)

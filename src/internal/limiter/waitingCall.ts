@@ -47,3 +47,19 @@ export const startsBefore = <State>(
   if (isFirst(one.state) !== isFirst(other.state)) return isFirst(one.state)
   return one.isBackground === other.isBackground ? one.nth < other.nth : other.isBackground
 }
+
+/**
+ * Decides whether a call that may start gives way to another, which has to `wait`: it does if the other goes before it and would start
+ * later, because both draw on one limit. So no call waits for younger ones, however many limits it needs at once.
+ */
+export const givesWay = <State>(
+  strategy: Pick<LimitStrategy<State, never>, "isFirst" | "waitAfter">,
+  one: WaitingCall<State>,
+  other: WaitingCall<State>,
+  wait: number,
+  now: number,
+  share: number,
+  ahead: number
+): boolean =>
+  wait > 0 && wait < Infinity && startsBefore(strategy, other, one) &&
+  strategy.waitAfter(other.state, one.state, now, share, ahead) > wait
