@@ -2,11 +2,10 @@
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import type { TransportError } from "../../Errors.js"
 import { type AnyFiber, inOwnFiber, interruptInBackground, withFiber } from "../runtime/fiber.js"
-import { forkCopy, onExit } from "../runtime/runner.js"
+import { forkCopy } from "../runtime/runner.js"
 import { transportError } from "./transportError.js"
 
 /** Makes a wait of a call interruptible; all else is uninterruptible. Fails with the code `CLOSED` if the client is closed meanwhile. */
@@ -45,12 +44,14 @@ export const make = Effect.fnUntraced(function*(tenant: string) {
         )
       return withFiber<A, E | TransportError>((caller) =>
         isClosing ? closed() : Effect.async((resume) => {
-          const fiber = forkCopy(caller, Effect.exit(withFiber((fiber) => call(wait, fiber))))
-          running.add(fiber)
-          onExit(fiber, (exit) => {
+          const started = withFiber((fiber) => {
+            running.add(fiber)
+            return call(wait, fiber)
+          })
+          const fiber = forkCopy(caller, started, (fiber, exit) => {
             running.delete(fiber)
             if (running.size === 0 && isClosing) Deferred.unsafeDone(drained, Effect.void)
-            resume(Exit.flatten(exit))
+            resume(exit)
           })
           return Fiber.interrupt(fiber)
         })
