@@ -81,7 +81,8 @@ export interface Defaults {
 }
 
 /**
- * Makes a client. Make it once and share it. Closing its scope waits up to 5 s for running calls. Fails with
+ * Makes a client. Make it once and share it. Closing its scope waits up to 5 s for running calls; one that still waits or has no response
+ * then fails with `TransportError` and the code `CLOSED`. Fails with
  * `InvalidInput` if `baseUrl` is not http(s), contains credentials, a query or a fragment, or would send tokens
  * unencrypted, if `retry.attempts`, `retryBudget` or `maxBodySize` is below zero or not a number, and if a field of `circuit` is out of
  * range.

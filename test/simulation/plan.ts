@@ -56,6 +56,7 @@ export interface ProcessPlan {
  * - `refused`, `lost`, `reset`: the service never receives it; the client sees that no connection was possible, nothing, or a
  *   connection that broke.
  * - `silent`, `cut`, `truncated`: it is carried out; the client sees nothing, a connection that broke, or half of the body.
+ * - `lies`: it is carried out; headers say that nothing is left for most of a day, or come with a time of day that is a day behind.
  * - `slow`: request or response takes longer.
  * - `status`: the service responds with this status, after or without carrying out.
  * - `elsewhere`: it is carried out, and the client follows a redirect to another host, or to the same path with another query
@@ -66,6 +67,7 @@ export type Fault =
   & { readonly key: string; readonly nth: number }
   & (
     | { readonly kind: "refused" | "lost" | "reset" | "silent" | "cut" | "truncated" | "tracer" }
+    | { readonly kind: "lies"; readonly about: "reset" | "date" }
     | { readonly kind: "slow"; readonly leg: "request" | "response"; readonly millis: number }
     | {
       readonly kind: "status"
@@ -201,6 +203,8 @@ const drawFault = (draw: Draw, key: string, nth: number, kinds: ReadonlyArray<Ki
   switch (kind) {
     case "slow":
       return { ...at, kind, leg: draw.oneOf("request", "response"), millis: draw.magnitude([100, minute]) }
+    case "lies":
+      return { ...at, kind, about: draw.oneOf("reset", "date") }
     case "elsewhere":
       return { ...at, kind, status: draw.oneOf(401, 429, 503, 200), ...(draw.chance(0.5) && { moved: true }) }
     case "status": {
@@ -231,6 +235,7 @@ const kinds: ReadonlyArray<Kind> = [
   "slow",
   "status",
   "elsewhere",
+  "lies",
   "tracer"
 ]
 

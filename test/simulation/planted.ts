@@ -79,6 +79,14 @@ const faults: ReadonlyArray<PlantedFault> = [
     }]
   },
   {
+    name: "headers are believed however long they let calls wait",
+    edits: [{
+      file: "src/internal/limiter/estimator/estimator.ts",
+      text: "Math.max(0, this.reportedAt + maxPause - now)",
+      by: "Infinity"
+    }]
+  },
+  {
     name: "no pause is too long",
     edits: [{
       file: "src/internal/limiter/bucketReading.ts",

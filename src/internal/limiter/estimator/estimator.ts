@@ -84,7 +84,7 @@ export class Estimator extends EstimatorState {
   untilTest(now: number, maxPause: number): number {
     return this.inFlight > 0 || this.isPrior || this.limit === undefined
       ? Infinity
-      : Math.max(0, this.levelAt + maxPause - now)
+      : Math.max(0, this.reportedAt + maxPause - now)
   }
 
   /** The calls in flight. */
