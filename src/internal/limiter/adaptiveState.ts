@@ -1,7 +1,7 @@
 /** The state of the adaptive strategy: the operations and buckets of a tenant, and the same as plain data. */
 import { getOrInsert } from "../runtime/memoize.js"
-import { Estimator, type Reservation } from "./estimator/estimator.js"
-import type { EstimatorState } from "./estimator/state.js"
+import { Estimator } from "./estimator/estimator.js"
+import type { EstimatorState, Reservation } from "./estimator/state.js"
 import { CeilingCounter, type CeilingSnapshot } from "./known/ceiling.js"
 import { none, type ResolvedLimits } from "./known/options.js"
 import type { Call } from "./limiter.js"

@@ -10,10 +10,7 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import { type Quota, RateLimited } from "../../Errors.js"
-import { DueHeap, DueItem } from "../runtime/dueHeap.js"
 import { type AnyFiber, settingOf, withFiber } from "../runtime/fiber.js"
-import { LinkedList } from "../runtime/linkedList.js"
-import { getOrInsert } from "../runtime/memoize.js"
 import { clockOffset } from "../runtime/monotonicClock.js"
 import { makeSignal } from "../runtime/streams/queues.js"
 import * as Timer from "../runtime/timer.js"
@@ -24,6 +21,7 @@ import type { Call, LimitedResponse, Limiter, Options, Permit, Status, WaitReaso
 import * as Permits from "./permit.js"
 import { type CountAhead, countWithin, idleTime, type LimitStrategy } from "./strategy.js"
 import { givesWay, QueuedCall, startsBefore, type WaitingCall } from "./waitingCall.js"
+import { type TenantQueue, WaitingCalls } from "./waitingCalls.js"
 import * as WaitWarnings from "./waitWarnings.js"
 
 /** The default of `reserve`. */
@@ -37,17 +35,6 @@ export interface CallQueue<State> extends Limiter {
   readonly queues: (tenant: string) => ReadonlyArray<Iterable<WaitingCall<State>>>
   /** Looks again for calls of a tenant that may start, after a change that came from no call of this queue. */
   readonly wake: (tenant: string) => void
-}
-
-type Lists<State> = readonly [interactive: LinkedList<QueuedCall<State>>, background: LinkedList<QueuedCall<State>>]
-
-/** The waiting calls of a tenant, and when to look at them again. */
-class TenantQueue<State> extends DueItem {
-  readonly lists = new Map<State, Lists<State>>()
-
-  all(): ReadonlyArray<LinkedList<QueuedCall<State>>> {
-    return Array.from(this.lists.values()).flat()
-  }
 }
 
 /** The limits of a sleep, in milliseconds: a wrong estimate must not make it spin, and it looks again every hour. */
@@ -71,11 +58,8 @@ export const make = <State extends { readonly call: Call }, Grant>(
     const maxWait = Duration.toMillis(options.maxWait ?? Infinity)
     const clock = yield* Effect.clock
     const { follow, signal: changed } = yield* makeSignal
-    /** The tenants of waiting calls. */
-    const tenants = new Map<string, TenantQueue<State>>()
-    const due = new DueHeap<TenantQueue<State>>()
+    const calls = new WaitingCalls<State>()
     let count = 0
-    let waiting = 0
     let isClosed = false
     let forgotAt = -Infinity
     let jitter = yield* Random.next
@@ -90,35 +74,6 @@ export const make = <State extends { readonly call: Call }, Grant>(
       }
     }
 
-    const tenantOf = ({ call }: State) => tenants.get(call.tenant)
-
-    const listsOf = (state: State): ReadonlyArray<LinkedList<Waiting>> => tenantOf(state)?.lists.get(state) ?? []
-
-    const sizeOf = (state: State): number => listsOf(state).reduce((sum, { size }) => sum + size, 0)
-
-    const add = (one: Waiting): void => {
-      const { lists } = getOrInsert(tenants, one.state.call.tenant, () => new TenantQueue<State>())
-      const own = getOrInsert(lists, one.state, (): Lists<State> => [new LinkedList(), new LinkedList()])
-      own[one.isBackground ? 1 : 0].add(one)
-      waiting++
-    }
-
-    /** Takes a call out of its queue; returns `false` if it has left before. */
-    const remove = (one: Waiting): boolean => {
-      if (listsOf(one.state)[one.isBackground ? 1 : 0]?.remove(one) !== true) return false
-      waiting--
-      const tenant = tenantOf(one.state)
-      // Nothing is kept of queues that are empty: a program may have many tenants.
-      if (tenant !== undefined && sizeOf(one.state) === 0) {
-        tenant.lists.delete(one.state)
-        if (tenant.lists.size === 0) {
-          tenants.delete(one.state.call.tenant)
-          due.remove(tenant)
-        }
-      }
-      return true
-    }
-
     /**
      * Counts the waiting calls of some kinds that go before a new one, if that starts in `until` milliseconds: not those that limits
      * of their own hold for longer, and before one that goes first only the first of other operations.
@@ -127,7 +82,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
       (state: State, isBackground: boolean, now: number, until: number): CountAhead<State> => (isOne) => {
         const isFirst = strategy.isFirst(state)
         let sum = 0
-        for (const [other, [interactive, background]] of tenantOf(state)?.lists ?? []) {
+        for (const [other, [interactive, background]] of calls.tenantOf(state)?.lists ?? []) {
           if (!isOne(other) || (isFirst && !strategy.isFirst(other))) continue
           const inTurn = interactive.size + (isBackground ? background.size : 0)
           const size = isFirst && other !== state ? Math.min(1, inTurn) : inTurn
@@ -148,7 +103,12 @@ export const make = <State extends { readonly call: Call }, Grant>(
       looks = maxLooks
     ): { readonly millis: number; readonly countAhead: CountAhead<State> } => {
       const share = isBackground ? reserve : 0
-      if (tenantOf(state) === undefined) return { millis: strategy.wait(state, now, share, 0, 0), countAhead: () => 0 }
+      if (calls.tenantOf(state) === undefined) {
+        return {
+          millis: strategy.wait(state, now, share, 0, 0),
+          countAhead: () => 0
+        }
+      }
       const bucket = strategy.bucketOf(state)
       const countAhead = countAheadOf(state, isBackground, now, until)
       const inBucket = strategy.wait(state, now, share, countAhead((other) => strategy.bucketOf(other) === bucket), 0)
@@ -165,7 +125,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
     /** The milliseconds for which a call that may start gives way to others. */
     const courtesyOf = (one: Waiting, now: number): number => {
       let longest = 0
-      for (const { first } of tenantOf(one.state)?.all() ?? []) {
+      for (const { first } of calls.tenantOf(one.state)?.all() ?? []) {
         if (first === undefined || first === one) continue
         const wait = waitOf(first, now)
         if (wait > longest && givesWay(strategy, one, first, wait, now, shareOf(first), 0)) longest = wait
@@ -197,7 +157,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
       )
 
     const refuse = (one: Waiting, wait: number | undefined): void => {
-      remove(one)
+      calls.remove(one)
       one.resume(refusal(one.call, wait, one.state))
     }
 
@@ -265,24 +225,24 @@ export const make = <State extends { readonly call: Call }, Grant>(
       if (maxWait < Infinity) refuseLate(tenant, now)
       let found = next(tenant, now)
       for (; typeof found !== "number"; found = next(tenant, now)) {
-        remove(found)
+        calls.remove(found)
         // A call that the ceiling alone made wait says nothing about the bucket.
         found.resume(grant(found.state, now, found.reason !== undefined && found.reason !== "ceiling", found.fiber))
       }
-      if (tenant.lists.size > 0) due.set(tenant, now + found)
+      if (tenant.lists.size > 0) calls.due.set(tenant, now + found)
     }
 
     /** Starts all calls that may start now, of a tenant where something has changed and of those that are due, and sets the timer. */
     const startDue = (changedTenant?: string): void => {
-      if (waiting > 0) {
+      if (calls.size > 0) {
         const now = timer.now()
-        const tenant = changedTenant === undefined ? undefined : tenants.get(changedTenant)
+        const tenant = changedTenant === undefined ? undefined : calls.tenants.get(changedTenant)
         if (tenant !== undefined) serve(tenant, now)
-        for (let { first } = due; first !== undefined && first.due <= now + Timer.grain; { first } = due) {
+        for (let { first } = calls.due; first !== undefined && first.due <= now + Timer.grain; { first } = calls.due) {
           serve(first, now)
         }
       }
-      const { due: at = Infinity } = due.first ?? {}
+      const { due: at = Infinity } = calls.due.first ?? {}
       if (at === Infinity) {
         timer.clear()
       } else timer.set(at)
@@ -297,7 +257,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         isClosed = true
-        for (const tenant of tenants.values()) {
+        for (const tenant of calls.tenants.values()) {
           for (const list of tenant.all()) for (const one of list) refuse(one, undefined)
         }
       })
@@ -307,11 +267,11 @@ export const make = <State extends { readonly call: Call }, Grant>(
       const permit = Effect.async<Permit, RateLimited>((resume) => {
         if (isClosed) return resume(refusal(one.call, undefined, one.state)) // closed since the call came
         one.resume = resume
-        add(one)
+        calls.add(one)
         startDue(one.state.call.tenant)
       })
       const left = (cause: Cause.Cause<RateLimited>) => {
-        if (remove(one)) startDue(one.state.call.tenant) // interrupted
+        if (calls.remove(one)) startDue(one.state.call.tenant) // interrupted
         return Effect.failCause(cause)
       }
       return Effect.uninterruptibleMask((restore) => Effect.catchAllCause(restore(permit), left))
@@ -321,7 +281,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
     const forgetIdle = (now: number): void => {
       if (now - forgotAt < idleTime) return
       forgotAt = now
-      strategy.forgetIdle(now, (state) => sizeOf(state) > 0)
+      strategy.forgetIdle(now, (state) => calls.sizeOf(state) > 0)
     }
 
     const acquire = (call: Call, fiber: AnyFiber): Effect.Effect<Permit, RateLimited> => {
@@ -331,7 +291,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
       const isBackground = settingOf(fiber, isBackgroundWork)
       if (isClosed) return refusal(call, undefined, state)
       const { countAhead, millis } = waitOfNew(state, isBackground, now)
-      if (millis <= 0 && tenantOf(state) === undefined) {
+      if (millis <= 0 && calls.tenantOf(state) === undefined) {
         const permit = grant(state, now, false, fiber)
         changed()
         return permit
@@ -346,10 +306,10 @@ export const make = <State extends { readonly call: Call }, Grant>(
     const status = Effect.sync(() => {
       const now = timer.now()
       return Array.from(strategy.states(), (state): Status => {
-        const [reason] = listsOf(state).flatMap(({ first }) => first?.reason ?? [])
+        const [reason] = calls.listsOf(state).flatMap(({ first }) => first?.reason ?? [])
         return {
           ...state.call,
-          waiting: sizeOf(state),
+          waiting: calls.sizeOf(state),
           ...(reason !== undefined && { reason }),
           ...quotaOf(state, now)
         }
@@ -360,8 +320,8 @@ export const make = <State extends { readonly call: Call }, Grant>(
       acquire: (call) => withFiber((fiber) => acquire(call, fiber)),
       status,
       changes: follow(status),
-      waiting: sizeOf,
-      queues: (tenant) => tenants.get(tenant)?.all() ?? [],
+      waiting: (state) => calls.sizeOf(state),
+      queues: (tenant) => calls.tenants.get(tenant)?.all() ?? [],
       wake: startDue
     }
   })

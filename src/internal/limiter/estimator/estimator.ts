@@ -6,23 +6,9 @@ import type { BucketReading } from "../bucketReading.js"
 import { type BucketStatus, reserved, rounding, waitFor } from "../strategy.js"
 import { constants, second } from "./constants.js"
 import * as FixedWindow from "./fixedWindow.js"
-import { EstimatorState } from "./state.js"
+import { EstimatorState, type Reservation } from "./state.js"
 
 const copyOf = (state: EstimatorState): EstimatorState => ({ ...state, window: { ...state.window } })
-
-/** A call that was counted when it started. */
-export interface Reservation {
-  /** The time at which it was sent. */
-  readonly sentAt: number
-  /** The milliseconds by which the store's clock had been set back until then. */
-  readonly setBack: number
-  /** The number of calls that had ended when it started. */
-  readonly endedBefore: number
-  /** True if the estimate made it wait, so that its response tests the estimate. */
-  readonly waited: boolean
-  /** True if it started against the estimate, so that its response replaces it. */
-  readonly isTest: boolean
-}
 
 /** A bucket that is known from responses alone: what is known of it, and how it learns. */
 export class Estimator extends EstimatorState {
