@@ -1,4 +1,5 @@
 /** Stores what the processes of a fleet share: a few small values and a clock. */
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -79,6 +80,15 @@ const requestsInARow = 4
 /** The pauses after failures, in milliseconds: the first one, doubled with each further failure, and the longest. */
 const [firstPause, longestPause] = [100, 1000]
 
+/** The code of a failure, such as `WRONGPASS` or `ECONNREFUSED`, in parentheses. The rest may hold secrets and is not shown. */
+const codeOf = (failure: unknown): string => {
+  if (!(failure instanceof Error)) return ""
+  const { cause, code, error }: { cause?: unknown; code?: unknown; error?: unknown } = failure
+  const text = failure.name === "ReplyError" ? failure.message : String(code)
+  const found = /^[A-Z][A-Z0-9_]+\b/.exec(text)?.[0]
+  return found === undefined ? codeOf(cause ?? error) : ` (${found})`
+}
+
 /** A key that is not tried again for this time after its pause, in milliseconds, is not needed any more. */
 const abandonedAfter = 60_000
 
@@ -99,10 +109,11 @@ export const make = (
     /** The keys that failed last: one of another type says nothing about the others. */
     const failing = new Map<string, { readonly failures: number; readonly pausedUntil: number }>()
 
-    const failed = (key: string) =>
+    const failed = (key: string, cause: Cause.Cause<unknown>) =>
       Effect.suspend(() => {
         const warn = failing.size > 0 ? Effect.void : Effect.logWarning(
-          "the shared store is unavailable: until it is back, this process keeps rate limits and tokens of its own"
+          "the shared store is unavailable: until it is back, this process keeps rate limits and tokens of its own" +
+            codeOf(Cause.squash(cause))
         )
         const failures = failing.get(key)?.failures ?? 0
         const pausedUntil = monotonicMillis(clock) + Math.min(longestPause, firstPause * 2 ** failures)
@@ -134,7 +145,7 @@ export const make = (
           Effect.matchCauseEffect({
             onFailure: () => Effect.fail(new StoreUnavailable()), // its caller was interrupted, which says nothing about the store
             onSuccess: Exit.match({
-              onFailure: () => failed(key),
+              onFailure: (cause) => failed(key, cause),
               onSuccess: (result) => Effect.as(succeeded(key), result)
             })
           })
