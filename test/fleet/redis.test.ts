@@ -165,6 +165,26 @@ if (binary === undefined) {
         assert.strictEqual(printed.mock.calls.length, 0)
       }).pipe(Effect.scoped, Effect.provide(quiet)))
 
+    it.live("logs the code of a failure, and no secret", () =>
+      Effect.gen(function*() {
+        const server = yield* redisServer
+        const client = yield* clientOf(server.url)
+        yield* Effect.promise(() => client.rpush("effect-identity-client:list", "a"))
+        const warnings: Array<string> = []
+        const logger = Logger.make<unknown, void>(({ message }) => void warnings.push(String(message)))
+        const failed = (url: string, key: string) =>
+          Effect.flatMap(storeOf(url), ({ get }) => Effect.flip(get(key))).pipe(
+            Effect.provide(Logger.replace(Logger.defaultLogger, logger))
+          )
+        yield* failed(server.url, "list")
+        yield* failed(server.url.replace("redis://", "redis://nobody:SECRET@"), "k")
+        yield* server.stop
+        yield* failed(server.url, "k")
+        const codes = warnings.map((warning) => /\((\w+)\)$/.exec(warning)?.[1])
+        assert.deepStrictEqual(codes, ["WRONGTYPE", "WRONGPASS", "ECONNREFUSED"])
+        assert.notInclude(warnings.join(), "SECRET")
+      }).pipe(Effect.scoped))
+
     it.live("prefixes its keys with the library's name by default", () =>
       Effect.gen(function*() {
         const server = yield* redisServer
