@@ -81,12 +81,12 @@ const requestsInARow = 4
 const [firstPause, longestPause] = [100, 1000]
 
 /** The code of a failure, such as `WRONGPASS` or `ECONNREFUSED`, in parentheses. The rest may hold secrets and is not shown. */
-const codeOf = (failure: unknown): string => {
-  if (!(failure instanceof Error)) return ""
+const codeOf = (failure: unknown, depth = 0): string => {
+  if (!(failure instanceof Error) || depth > 3) return ""
   const { cause, code, error }: { cause?: unknown; code?: unknown; error?: unknown } = failure
   const text = failure.name === "ReplyError" ? failure.message : String(code)
   const found = /^[A-Z][A-Z0-9_]+\b/.exec(text)?.[0]
-  return found === undefined ? codeOf(cause ?? error) : ` (${found})`
+  return found === undefined ? codeOf(cause ?? error, depth + 1) : ` (${found})`
 }
 
 /** A key that is not tried again for this time after its pause, in milliseconds, is not needed any more. */
