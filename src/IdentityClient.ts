@@ -128,8 +128,8 @@ export const make = (options: Options): Effect.Effect<
         return telemetry.run(
           new RetryLoop(endpoint, policyOf(fiber), fiber, wait, telemetry, guards, (attempt) =>
             Pipeline.authorized(tokens, operation, attempt, (withToken) =>
-              Pipeline.permitted(limiter, call, attempt, (begin) =>
-                withToken((authorization) =>
+              Pipeline.permitted(limiter, call, attempt, (begin, waited) =>
+                withToken(waited, (authorization) =>
                   begin((traceHeaders) =>
                     observed(
                       settings,
@@ -141,8 +141,7 @@ export const make = (options: Options): Effect.Effect<
                         { timeouts, millis: attempt.limitTimeout(Duration.toMillis(settings.timeout)) }
                       )
                     )
-                  )
-                )))).run(),
+                  ))))).run(),
           (response) => {
             const result = Response.interpret(endpoint, tenant, response, strings, clock)
             const bytes = events

@@ -55,5 +55,8 @@ describe("a call that may start", () => {
     assert.isFalse(gives(younger, older, 0))
     assert.isFalse(gives(younger, older, 1000, 1000))
     assert.isFalse(gives(younger, older, Infinity, Infinity))
+    // The other waits for a limit that the two do not share.
+    assert.isFalse(gives(younger, older, 1000, Infinity))
+    assert.isTrue(gives(younger, older, 100, Infinity))
   })
 })

@@ -59,16 +59,8 @@ const faults: ReadonlyArray<PlantedFault> = [
     }]
   },
   {
-    name: "a token is read before the wait for a permit",
-    edits: [
-      {
-        file: client,
-        text:
-          "(withToken) =>\n              Pipeline.permitted(limiter, call, attempt, (begin) =>\n                withToken((authorization) =>\n",
-        by:
-          "(withToken) =>\n              withToken((authorization) =>\n                Pipeline.permitted(limiter, call, attempt, (begin) =>\n"
-      }
-    ]
+    name: "a token that was read before the wait for a permit is sent after it",
+    edits: [{ file: client, text: "withToken(waited, ", by: "withToken(0 * waited, " }]
   },
   {
     name: "closing a client does not end the waits of its calls",
@@ -98,8 +90,8 @@ const faults: ReadonlyArray<PlantedFault> = [
     name: "a permit leaks if the tracer throws",
     edits: [{
       file: pipeline,
-      text: "const sent = Effect.suspend(() => {",
-      by: "const sent = ((make: () => Effect.Effect<A, E>) => make())(() => {"
+      text: "const sent = Effect.suspend(() => send(",
+      by: "const sent = ((make: () => Effect.Effect<A, E>) => make())(() => send("
     }]
   },
   {

@@ -23,28 +23,34 @@ export interface AuthorizedResponse extends RawResponse {
 /** Headers by token: to validate and join a token of 1 kB costs 0.4 of the 10 µs of a call (`npm run bench:telemetry`, no network). */
 const authorizations = new WeakMap<Redacted.Redacted, string>()
 
-/** The value of the header `authorization`; `undefined` if it cannot carry the token. */
-const authorizationOf = (token: AccessToken): string | undefined => {
+/** The value of the header `authorization`, unless it cannot carry the token. */
+const authorizationOf = (operation: string, token: AccessToken): Effect.Effect<string, TokenError> => {
   const text = Redacted.value(token) // throws if the token has been wiped
   const known = authorizations.get(token)
-  if (known !== undefined || !isValidToken(text)) return known
+  if (known !== undefined) return Effect.succeed(known)
+  const message = "the token is empty or contains characters that a header cannot contain"
+  if (!isValidToken(text)) return new TokenError({ operation, message })
   const authorization = `${token.scheme ?? "Bearer"} ${text}`
   authorizations.set(token, authorization)
-  return authorization
+  return Effect.succeed(authorization)
 }
 
-/** Reads a token right before a request, and gives the header with it to `use`. */
+/** Gives the header with a token to `use`, after a wait of this number of milliseconds. */
 export type WithToken = <E>(
+  waited: number,
   use: (authorization: string) => Effect.Effect<RawResponse, E>
 ) => Effect.Effect<AuthorizedResponse, E | TokenError | TransportError>
 
 /** The number of times that a call is sent at most because the service refuses its token. */
 const mostTokens = 3
 
+/** After a longer wait, in milliseconds, the token is read again: it may have expired in a limiter's queue. */
+const longWait = 1000
+
 /**
- * Sends a request with a token, which `send` reads when nothing is left to wait for: a token may expire in a limiter's queue. If the
- * service refuses it, which carries nothing out, sends the request again with another token; a third time only if the second was no longer
- * the provider's own by then.
+ * Sends a request with a token. It is read before the wait for a permit, because calls that have their permits and wait for a token would
+ * all be sent at once when it comes; and again after a long wait. If the service refuses it, which carries nothing out, sends the request
+ * again with another token; a third time only if the second was no longer the provider's own by then.
  */
 export const authorized = <E>(
   tokens: Tokens,
@@ -52,36 +58,39 @@ export const authorized = <E>(
   attempt: AttemptContext,
   send: (withToken: WithToken) => Effect.Effect<AuthorizedResponse, E>
 ): Effect.Effect<AuthorizedResponse, E | TokenError | TransportError> => {
-  const token = Effect.mapError(
+  const get = Effect.mapError(
     attempt.wait(tokens.get),
     (error) => error._tag === "TokenError" ? new TokenError({ ...error, operation, message: error.message }) : error
   )
-  const withToken: WithToken = <E>(use: (authorization: string) => Effect.Effect<RawResponse, E>) =>
-    Effect.flatMap(token, (token): Effect.Effect<AuthorizedResponse, E | TokenError> => {
-      const authorization = authorizationOf(token)
-      const message = "the token is empty or contains characters that a header cannot contain"
-      if (authorization === undefined) return new TokenError({ operation, message })
+  const using = (first: AccessToken): WithToken => (waited, use) =>
+    Effect.flatMap(
+      waited < longWait ? Effect.succeed(first) : get,
       // Field by field: `{ ...response, token }` costs 2 of the 50 µs of a call (`npm run bench`).
-      return Effect.map(use(authorization), ({ body, completeness, headers, redirected, status }) => ({
-        status,
-        headers,
-        body,
-        completeness,
-        redirected,
-        token
-      }))
-    })
-  const sendNth = (nth: number): Effect.Effect<AuthorizedResponse, E | TokenError | TransportError> =>
-    Effect.flatMap(send(withToken), (response) => {
+      (token) =>
+        Effect.flatMap(authorizationOf(operation, token), (authorization) =>
+          Effect.map(use(authorization), ({ body, completeness, headers, redirected, status }) => ({
+            status,
+            headers,
+            body,
+            completeness,
+            redirected,
+            token
+          })))
+    )
+  const sendNth = (
+    nth: number,
+    token: AccessToken
+  ): Effect.Effect<AuthorizedResponse, E | TokenError | TransportError> =>
+    Effect.flatMap(send(using(token)), (response) => {
       if (response.status !== 401 || response.redirected || nth === mostTokens) return Effect.succeed(response)
       const invalidated = nth === 1 ? attempt.wait(tokens.invalidate(response.token)) : Effect.void
-      return Effect.flatMap(Effect.zipRight(invalidated, token), (other) => {
+      return Effect.flatMap(Effect.zipRight(invalidated, get), (other) => {
         if (Redacted.value(other) === Redacted.value(response.token)) return Effect.succeed(response)
         attempt.telemetry.tokenReplaced()
-        return sendNth(nth + 1)
+        return sendNth(nth + 1, other)
       })
     })
-  return sendNth(1)
+  return Effect.flatMap(get, (token) => Effect.zipRight(authorizationOf(operation, token), sendNth(1, token)))
 }
 
 /** Sends the request of an attempt, unless its claim fails or the circuit is open. `send` receives the headers of its trace. */
@@ -90,14 +99,14 @@ export type Begin = <E>(
 ) => Effect.Effect<RawResponse, E | TransportError>
 
 /**
- * Waits for a permit, and settles it with the response of `send`, or with `undefined` if none came. Gives it back if `send` fails before it
+ * Waits for a permit, tells `send` for how many milliseconds, and settles it with the response of `send`, or with `undefined` if none came. Gives it back if `send` fails before it
  * begins the request. The wait for the permit does not count towards the total time. Must run in an uninterruptible region.
  */
 export const permitted = <A extends RawResponse, E>(
   limiter: Limiter,
   call: Call,
   attempt: AttemptContext,
-  send: (begin: Begin) => Effect.Effect<A, E>
+  send: (begin: Begin, waited: number) => Effect.Effect<A, E>
 ): Effect.Effect<A, E | RateLimited | TransportError> => {
   attempt.pause()
   // Users' limiters may throw: each of their functions is called once, where a defect ends the wait.
@@ -120,10 +129,7 @@ export const permitted = <A extends RawResponse, E>(
           : Effect.flatMap(attempt.wait(attempt.claim), (mayGoOn) => mayGoOn ? unlessOpen() : notSent(unclaimedCode))
       }
       // Suspended, so that the permit is settled even if a tracer throws.
-      const sent = Effect.suspend(() => {
-        attempt.resume()
-        return send(begin)
-      })
+      const sent = Effect.suspend(() => send(begin, attempt.resume()))
       return Effect.matchCauseEffect(sent, {
         onFailure: (cause) => {
           const givenBack = hasBegun ? undefined : permit.giveBack

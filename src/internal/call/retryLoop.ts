@@ -35,7 +35,8 @@ export interface AttemptContext {
   readonly limitTimeout: (millis: number) => number
   /** Stops the total time while the attempt waits for a permit. */
   readonly pause: () => void
-  readonly resume: () => void
+  /** Returns the milliseconds that the attempt has waited. */
+  readonly resume: () => number
   /** Checks that the attempt may be sent: while it waited the client's circuit may have opened. */
   readonly maySend: () => boolean
   /** The claim of the call, if it has one; it gives false if nothing may be sent. */
@@ -109,11 +110,12 @@ export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> imple
     this.telemetry.waitStarted()
   }
 
-  resume(): void {
+  resume(): number {
     this.sentAt = this.now()
     const waited = this.sentAt - this.pausedAt
     this.startedAt += waited
     this.telemetry.waitEnded(waited)
+    return waited
   }
 
   maySend(): boolean {

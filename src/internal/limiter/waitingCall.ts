@@ -48,6 +48,9 @@ export const startsBefore = <State>(
   return one.isBackground === other.isBackground ? one.nth < other.nth : other.isBackground
 }
 
+/** A wait of this time, in milliseconds, is not longer than a call takes. */
+const shortWait = 100
+
 /**
  * Decides whether a call that may start gives way to another, which has to `wait`: it does if the other goes before it and would start
  * later, because both draw on one limit. So no call waits for younger ones, however many limits it needs at once.
@@ -60,6 +63,9 @@ export const givesWay = <State>(
   now: number,
   share: number,
   ahead: number
-): boolean =>
-  wait > 0 && wait < Infinity && startsBefore(strategy, other, one) &&
-  strategy.waitAfter(other.state, one.state, now, share, ahead) > wait
+): boolean => {
+  if (wait <= 0 || wait === Infinity || !startsBefore(strategy, other, one)) return false
+  const after = strategy.waitAfter(other.state, one.state, now, share, ahead)
+  // `Infinity`: until `one` ends, which takes no hour, unlike the wait for another limit may.
+  return after > wait && (after < Infinity || wait <= shortWait)
+}
