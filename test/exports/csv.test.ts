@@ -49,6 +49,16 @@ describe("a row that comes in many blocks", () => {
   })
 })
 
+describe("a long field", () => {
+  it("has one quote for each two, wherever they are in it", () => {
+    for (let before = 16_376; before < 16_392; before++) {
+      const value = `${"x".repeat(before)}${"\"".repeat(9)}${"y".repeat(before)}"`
+      const rows = parse([`a\n"${value.replaceAll("\"", "\"\"")}"\n`], { maxLength: 100_000 })
+      assert.deepStrictEqual(rows, [JSON.stringify({ a: value })])
+    }
+  })
+})
+
 describe("rows of CSV", () => {
   const cases: ReadonlyArray<readonly [title: string, text: string, rows: ReadonlyArray<string>, options?: Options]> = [
     ["of nothing are none", "", []],
