@@ -538,6 +538,43 @@ describe("a run that ends early", () => {
       assert.deepStrictEqual([tenant.sent, entries.has(keyOf(idOf(1)))], [[idOf(0)], false])
     }))
 
+  for (const [slow, name] of [["set", "is being written"], ["get", "waits for the lock to be checked"]] as const) {
+    it.effect(`does not remove the entry of another run when it is interrupted while its own ${name}`, () =>
+      Effect.gen(function*() {
+        const { entries, store } = memory()
+        let isSlow = false
+        const delayed = <A, E>(method: string, key: string, self: Effect.Effect<A, E>) =>
+          Effect.suspend(() =>
+            isSlow && method === slow && key === (slow === "set" ? keyOf(idOf(0)) : "lock")
+              ? Effect.zipRight(Effect.sleep("10 seconds"), self)
+              : self
+          )
+        const journal: Redelivery.Journal = {
+          ...store,
+          get: (key) => delayed("get", key, store.get(key)),
+          set: (key, value) => delayed("set", key, store.set(key, value))
+        }
+        const list = Stream.fromEffect(Effect.delay(
+          Effect.sync(() => {
+            isSlow = true
+            return idOf(0)
+          }),
+          "1 second"
+        ))
+        const tenant = service()
+        const fiber = yield* Effect.fork(
+          collect(Redelivery.run(list, { stream, journal, grace: "1 second", lockExpiry: "15 seconds" }), tenant)
+        )
+        yield* TestClock.adjust("2 seconds")
+        const interrupting = yield* Effect.fork(Fiber.interrupt(fiber))
+        entries.set(keyOf(idOf(0)), JSON.stringify({ id: idOf(0), run: "another", outcome: "accepted" }))
+        yield* TestClock.adjust("2 minutes")
+        yield* Fiber.join(interrupting)
+        assert.deepStrictEqual(tenant.sent, [])
+        assert.strictEqual(JSON.parse(entries.get(keyOf(idOf(0))) ?? "{}").outcome, "accepted")
+      }))
+  }
+
   it.effect("leaves no entry of events that wait for a permit: they end at once, and a crash loses nothing", () =>
     Effect.gen(function*() {
       const { entries, store } = memory()

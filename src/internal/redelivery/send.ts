@@ -119,9 +119,13 @@ export const make = (
     /** An event that was certainly not accepted keeps the entry that it had. */
     const restoreEntry = Effect.zipRight(checkLock, Journal.restoreEntry(store, id, before))
 
+    /** The entry was written before another run could take over. One that may not have been stays: by now it may be another run's. */
+    let isWritten = false
+
     const claim = Effect.gen(function*() {
       yield* checkLock // a run that lost the lock must not overwrite the results of its successor
       yield* Journal.writeEntry(store, { id, run: runId, outcome: "sending" })
+      isWritten = true
       yield* checkLock
     })
 
@@ -129,7 +133,7 @@ export const make = (
       Effect.gen(function*() {
         const prepared = redeliver(id, claim)
         const exit = yield* call(prepared, restore)
-        const undo = prepared.state() === "waiting" ? Effect.void : restoreEntry
+        const undo = isWritten ? restoreEntry : Effect.void
         // Without a result, the event was certainly not accepted, also if it ends the run or is interrupted while the stream is read.
         const judged = yield* Effect.exit(judgeExit(exit, prepared.state(), failed, restore))
         if (Exit.isFailure(judged)) {
