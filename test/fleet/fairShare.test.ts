@@ -36,7 +36,7 @@ const grantFrom = (
       start: (state, now, waited) => {
         left--
         started.push([state.call.operation, waited])
-        return { state, sentAt: now, reservations: [], counted: [] }
+        return { state, sentAt: now, doubtfulBefore: -Infinity, reservations: [], counted: [] }
       }
     },
     queues,

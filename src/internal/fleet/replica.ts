@@ -131,8 +131,10 @@ export class Replica {
     // Otherwise a bucket or a ceiling smaller than the fleet, less what the call leaves of it, would never allow a call.
     const smallest = Math.min(...state.ceilings.map(({ limit }) => limit - 1 - reserved(share, limit)))
     const most = Math.max(0, Math.min((this.strategy.statusOf(state, now)?.limit ?? 0) - 2, smallest))
+    // After the longest pause the call may test whether responses have lied, whatever the others do.
+    const others = waited >= this.host.limits.maxPause ? 0 : Math.min(present(this.members, now).size, most)
     return Math.max(
-      this.strategy.wait(state, now, share, ahead + Math.min(present(this.members, now).size, most), waited),
+      this.strategy.wait(state, now, share, ahead + others, waited),
       this.strategy.ceilingWait(state, now, share, () => Math.min(this.aloneWith, smallest))
     )
   }
@@ -203,7 +205,9 @@ export class Replica {
 
   private settle({ grant: { isOutdated, others, own }, reading, wasSent }: EndedCall, now: number): void {
     if (!isOutdated) { for (const other of others) this.strategy.settle(other, undefined, now) }
-    if (wasSent) this.strategy.settle(own, isOutdated ? undefined : reading, now)
+    // A test is there to replace what is known, also what has become known since.
+    const learns = !isOutdated || own.reservations.some(([, { isTest }]) => isTest)
+    if (wasSent) this.strategy.settle(own, learns ? reading : undefined, now)
     // An outdated call is not among those that the store counts.
     else this.strategy.giveBack(isOutdated ? { ...own, counted: [] } : own, now)
   }

@@ -73,9 +73,11 @@ export const make = (limits = none): AdaptiveStrategy => {
     start: (state, now, waited) => {
       state.inFlight++
       state.startedAt = state.tenant.startedAt = now
+      const { doubtfulAt } = state.tenant
       if (isNew(state)) state.tenant.doubtfulAt = now
       return {
         state,
+        doubtfulBefore: doubtfulAt,
         sentAt: now,
         reservations: bucketsOf(state).map((bucket) => [
           bucket,
@@ -84,8 +86,9 @@ export const make = (limits = none): AdaptiveStrategy => {
         counted: state.ceilings.map((ceiling) => [ceiling, ceiling.start(now)])
       }
     },
-    giveBack: ({ counted, reservations, state }, now) => {
+    giveBack: ({ counted, doubtfulBefore, reservations, sentAt, state }, now) => {
       state.inFlight--
+      if (state.tenant.doubtfulAt === sentAt) state.tenant.doubtfulAt = doubtfulBefore
       for (const [ceiling, nth] of counted) ceiling.giveBack(nth)
       for (const [{ estimator }] of reservations) estimator.giveBack(now)
     },
@@ -135,6 +138,7 @@ const bucketWait = (state: OperationState, now: number, share: number, ahead: nu
   let longest = 0
   for (const bucket of bucketsOf(state)) longest = Math.max(longest, bucket.wait(now, share, ahead))
   if (!isNew(state) || state.inFlight > 0) return longest
-  const left = longestDoubt - Math.min(waited, now - tenant.doubtfulAt)
+  const sinceLast = now < tenant.doubtfulAt ? Infinity : now - tenant.doubtfulAt // the clock may have been set back
+  const left = longestDoubt - Math.min(waited, sinceLast)
   return Math.min(longest, Math.max(left, tenant.unknown.estimator.pausedFor(now)))
 }

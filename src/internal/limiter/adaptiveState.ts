@@ -144,6 +144,8 @@ export interface Observation {
 export interface AdaptiveGrant {
   readonly state: OperationState
   readonly sentAt: number
+  /** The time of the last doubtful start before this one. */
+  readonly doubtfulBefore: number
   readonly reservations: ReadonlyArray<readonly [bucket: SharedBucket, reservation: Reservation]>
   /** Its number in each ceiling that counts it. */
   readonly counted: ReadonlyArray<readonly [ceiling: CeilingCounter, nth: number]>
