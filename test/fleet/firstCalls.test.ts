@@ -5,7 +5,7 @@ import { Clock, Context, Effect, Layer, Random } from "effect"
 import * as Fleet from "../../src/Fleet.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as SharedStore from "../../src/SharedStore.js"
-import { skewed } from "../support/fleet.js"
+import { flakyStore, layerOf, skewed } from "../support/fleet.js"
 import * as VirtualTime from "../support/virtualTime.js"
 
 const call = (operation: string): RateLimiter.Call => ({ tenant: "https://t.example.com/api/v2", operation })
@@ -59,4 +59,33 @@ describe("the first calls of an operation in two processes", () => {
         { most: "2 days" }
       ))
   }
+})
+
+describe("a process of a fleet whose store comes and goes", () => {
+  it.effect("learns from the test of headers that have lied, although it has lost and found the store meanwhile", () =>
+    VirtualTime.run(
+      Effect.scoped(Effect.gen(function*() {
+        const store = yield* flakyStore
+        const layer = Layer.provide(Fleet.layerRateLimiter({ maxPause: "10 minutes" }), layerOf(store))
+        const [one, other] = yield* Effect.map(
+          Effect.all([Layer.build(Layer.fresh(layer)), Layer.build(Layer.fresh(layer))]),
+          (contexts) => contexts.map(Context.get(RateLimiter.RateLimiter))
+        )
+        yield* start(one!, "used up")
+        const toggle = Effect.sync(() => store.state = store.state === "up" ? "down" : "up")
+        yield* Effect.forkScoped(Effect.forever(Effect.delay(toggle, 700)))
+        const next = (limiter: RateLimiter.RateLimiter["Type"]) =>
+          Effect.gen(function*() {
+            const since = yield* Clock.currentTimeMillis
+            const { settle } = yield* Effect.orDie(limiter.acquire(call("used up")))
+            const waited = (yield* Clock.currentTimeMillis) - since
+            yield* Effect.sleep(5000)
+            yield* settle(response("first", yield* Clock.currentTimeMillis))
+            return waited
+          })
+        const waits = yield* Effect.all([next(one!), next(other!), next(one!), next(other!)], { concurrency: 4 })
+        assert.isAtMost(Math.max(...waits), 11 * 60_000)
+      })).pipe(Effect.withRandom(Random.make(1))),
+      { most: "2 days" }
+    ))
 })
