@@ -38,13 +38,9 @@ const areShared = Effect.gen(function*() {
     // In this order: of a pooler with one session, the first connection would wait for the end of the transaction.
     return first === (yield* sessionOf(two)) || first !== (yield* sessionOf(one))
   }))
-  return yield* Effect.iterate({ round: 0, shared: false }, {
-    while: ({ round, shared }) => round < rounds && !shared,
-    body: ({ round }) => Effect.map(changes, (shared) => ({ round: round + 1, shared }))
-  })
+  return yield* Effect.repeat(changes, { until: (shared) => shared, times: rounds - 1 })
 }).pipe(
   Effect.scoped,
-  Effect.map(({ shared }) => shared),
   Effect.catchAll((error) => Effect.succeed(isRefusedTransaction(error))), // others occur again, where they are reported
   disconnect,
   Effect.timeoutOption(timeLimit),
