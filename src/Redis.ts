@@ -6,7 +6,9 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { Redis, type RedisOptions } from "ioredis"
+import { randomUUID } from "node:crypto"
 import type { InvalidInput } from "./Errors.js"
+import { wrongSetting } from "./internal/fleet/redisSettings.js"
 import * as StoreTimeout from "./internal/fleet/storeTimeout.js"
 import { invalidSetting } from "./internal/schema/issues.js"
 import * as SharedStore from "./SharedStore.js"
@@ -82,13 +84,48 @@ const swapResult = (reply: unknown): SharedStore.SwapResult => {
 const timeToLive = (write: SharedStore.Write): number =>
   Math.min(Math.max(1, Math.ceil(Duration.toMillis(write.timeToLive))), Number.MAX_SAFE_INTEGER)
 
-const backend = ({ client, prefix = "effect-identity-client:", url }: Options) =>
-  Effect.map(connect(url, client), (redis): SharedStore.Backend => {
+/** The probe reads so many keys: of a cluster of two nodes, one has them all in one of 65,000 cases. */
+const probedKeys = 16
+
+/** A client of ioredis that knows the script. */
+type Scripted = Redis & {
+  readonly identityClientSwap: (...args: ReadonlyArray<string | number>) => Promise<unknown>
+}
+
+/**
+ * Uses each command once, on keys of its own, and fails if a setting is wrong. A server that cannot be reached or does not respond in time
+ * passes: it may come.
+ */
+const probe = (redis: Scripted, prefix: string, timeout: Duration.DurationInput) => {
+  const key = `${prefix}probe:${randomUUID()}`
+  const send = (request: () => Promise<unknown>) =>
+    Effect.tryPromise({ try: request, catch: (error) => wrongSetting(reasons.get(redis) ?? error, script, prefix) })
+  // `EVAL` itself: the driver sends only its digest to a server that knows the script.
+  return send(() => redis.eval(script, 1, key, "set", "", "", 1000)).pipe(
+    Effect.flatMap((reply) => {
+      const reads = Array.from(
+        { length: probedKeys },
+        (_, nth) => () => redis.identityClientSwap(`${key}:${nth}`, "get")
+      )
+      const remove = () => redis.identityClientSwap(key, "remove", swapResult(reply).entry?.version ?? "")
+      return Effect.forEach([remove, ...reads], send, { concurrency: "unbounded", discard: true })
+    }),
+    Effect.timeoutOption(timeout),
+    Effect.catchAll((wrong) =>
+      wrong === undefined ? Effect.void : invalidSetting("Redis.layerStore", wrong.setting, wrong.message)
+    )
+  )
+}
+
+const backend = ({ client, prefix = "effect-identity-client:", timeout = StoreTimeout.byDefault, url }: Options) =>
+  Effect.gen(function*() {
+    const redis = yield* Effect.mapError(
+      connect(url, client),
+      () => invalidSetting("Redis.layerStore", "url", expectedUrl)
+    )
     redis.defineCommand("identityClientSwap", { numberOfKeys: 1, lua: script })
-    // Sound: `defineCommand` has just added it, and ioredis takes strings and numbers.
-    const commands = redis as Redis & {
-      readonly identityClientSwap: (...args: ReadonlyArray<string | number>) => Promise<unknown>
-    }
+    const commands = redis as Scripted // sound: `defineCommand` has just added it, and ioredis takes strings and numbers
+    yield* probe(commands, prefix, timeout)
     const run = (key: string, ...args: ReadonlyArray<string | number>) =>
       Effect.tryPromise({
         try: () => commands.identityClientSwap(`${prefix}${key}`, ...args),
@@ -107,24 +144,27 @@ const backend = ({ client, prefix = "effect-identity-client:", url }: Options) =
                 ? { ...result, entry: { ...result.entry, value: next.value } }
                 : result
           )
-    }
+    } satisfies SharedStore.Backend
   })
+
+const expectedUrl = "expected a URL such as redis://localhost:6379"
 
 const isUrl = (url: string): boolean => URL.canParse(url) && /^rediss?:$/.test(new URL(url).protocol)
 
 /**
  * A `SharedStore` in Redis 5 or later, over one connection that is renewed whenever it is lost. The layer is built within a
- * second, even without a connection. It fails with `InvalidInput` if `url` is not a Redis URL, or `timeout` is zero or infinite.
+ * second and `timeout`, even without a connection. It fails with `InvalidInput` if `url` is not a Redis URL, `timeout` is zero or infinite,
+ * or the server refuses what the store needs: its password, a command, a certificate, writes to a replica, or keys of another node.
  * @since 0.1.0 @category layers
  */
 export const layerStore = (options: Options): Layer.Layer<SharedStore.SharedStore, InvalidInput> =>
   SharedStore.layer(
     Effect.zipRight(
       StoreTimeout.validate("Redis.layerStore", options.timeout),
-      Effect.suspend(() => isUrl(Redacted.value(options.url)) ? backend(options) : Effect.fail("no URL")).pipe(
-        Effect.mapError(() =>
-          invalidSetting("Redis.layerStore", "url", "expected a URL such as redis://localhost:6379")
-        )
+      Effect.suspend(() =>
+        isUrl(Redacted.value(options.url))
+          ? backend(options)
+          : invalidSetting("Redis.layerStore", "url", expectedUrl)
       )
     ),
     options

@@ -101,7 +101,7 @@ const abandonedAfter = 60_000
  */
 export const make = (
   backend: Backend,
-  { timeout = "200 millis" }: Options = {}
+  { timeout = StoreTimeout.byDefault }: Options = {}
 ): Effect.Effect<Context.Tag.Service<SharedStore>> => {
   const validated = Effect.orDie(StoreTimeout.validate("SharedStore.make", timeout))
   return Effect.map(Effect.zipRight(validated, Effect.clock), (clock) => {

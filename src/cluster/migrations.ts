@@ -7,6 +7,7 @@ import { JobStoreError } from "../jobs/model.js"
 import { toDatabaseError } from "./database.js"
 import { createEngineTables } from "./engineTables.js"
 import { entryOfEvent } from "./eventStatements.js"
+import { requireSessions } from "./sessions.js"
 
 const table = "effect_identity_client_migrations"
 
@@ -136,8 +137,8 @@ export const migrate: Effect.Effect<void, JobStoreError, SqlClient.SqlClient> = 
     )
 )
 
-/** The same, with the tables of the engine. */
+/** The same for a cluster, whose locks need sessions, with the tables of the engine. */
 export const migrateAll: Effect.Effect<void, JobStoreError, SqlClient.SqlClient> = Effect.zipRight(
-  toJobStoreError(createEngineTables),
+  Effect.zipRight(requireSessions, toJobStoreError(createEngineTables)),
   migrate
 )

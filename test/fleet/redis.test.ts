@@ -172,12 +172,15 @@ if (binary === undefined) {
         yield* Effect.promise(() => client.rpush("effect-identity-client:list", "a"))
         const warnings: Array<string> = []
         const logger = Logger.make<unknown, void>(({ message }) => void warnings.push(String(message)))
-        const failed = (url: string, key: string) =>
-          Effect.flatMap(storeOf(url), ({ get }) => Effect.flip(get(key))).pipe(
+        const failed = (url: string, key: string, change: Effect.Effect<unknown> = Effect.void) =>
+          Effect.flatMap(storeOf(url), ({ get }) => Effect.zipRight(change, Effect.flip(get(key)))).pipe(
             Effect.provide(Logger.replace(Logger.defaultLogger, logger))
           )
         yield* failed(server.url, "list")
-        yield* failed(server.url.replace("redis://", "redis://nobody:SECRET@"), "k")
+        yield* Effect.promise(() => client.acl("SETUSER", "fleet", "on", ">SECRET", "~*", "+@all"))
+        // Ends the user's connections; the next one is refused.
+        const removed = Effect.zipRight(Effect.promise(() => client.acl("DELUSER", "fleet")), Effect.sleep(200))
+        yield* failed(server.url.replace("redis://", "redis://fleet:SECRET@"), "k", removed)
         yield* server.stop
         yield* failed(server.url, "k")
         const codes = warnings.map((warning) => /\((\w+)\)$/.exec(warning)?.[1])

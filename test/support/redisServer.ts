@@ -22,10 +22,10 @@ export interface RedisServer {
   readonly resume: Effect.Effect<void>
 }
 
-const launch = (port: number, directory: string) =>
+const launch = (port: number, directory: string, more: ReadonlyArray<string>, portName: string) =>
   Effect.async<ChildProcess, string>((resume) => {
     const settings = [
-      "--port",
+      portName,
       String(port),
       "--bind",
       "127.0.0.1",
@@ -34,7 +34,8 @@ const launch = (port: number, directory: string) =>
       "--appendonly",
       "no",
       "--dir",
-      directory
+      directory,
+      ...more
     ]
     const child = spawn(binary ?? "redis-server", settings, { stdio: ["ignore", "pipe", "ignore"] })
     let output = ""
@@ -55,22 +56,29 @@ const end = (child: ChildProcess, signal: NodeJS.Signals) =>
     child.kill(signal)
   })
 
+/** Starts a server with settings of its own, which ends with the scope; `portName` is the setting that takes its port. */
+export const redisServerWith = (
+  more: ReadonlyArray<string>,
+  portName = "--port"
+): Effect.Effect<RedisServer, string, Scope.Scope> =>
+  Effect.gen(function*() {
+    const directory = yield* Effect.acquireRelease(
+      Effect.sync(() => mkdtempSync(join(tmpdir(), "redis-"))),
+      (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
+    )
+    const port = yield* freePort
+    let child = yield* launch(port, directory, more, portName)
+    yield* Effect.addFinalizer(() => Effect.suspend(() => end(child, "SIGKILL")))
+    return {
+      url: `redis://127.0.0.1:${port}`,
+      stop: Effect.suspend(() => end(child, "SIGKILL")),
+      start: Effect.orDie(Effect.map(launch(port, directory, more, portName), (started) => {
+        child = started
+      })),
+      suspend: Effect.sync(() => void child.kill("SIGSTOP")),
+      resume: Effect.sync(() => void child.kill("SIGCONT"))
+    }
+  })
+
 /** Starts a server that ends with the scope. */
-export const redisServer: Effect.Effect<RedisServer, string, Scope.Scope> = Effect.gen(function*() {
-  const directory = yield* Effect.acquireRelease(
-    Effect.sync(() => mkdtempSync(join(tmpdir(), "redis-"))),
-    (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
-  )
-  const port = yield* freePort
-  let child = yield* launch(port, directory)
-  yield* Effect.addFinalizer(() => Effect.suspend(() => end(child, "SIGKILL")))
-  return {
-    url: `redis://127.0.0.1:${port}`,
-    stop: Effect.suspend(() => end(child, "SIGKILL")),
-    start: Effect.orDie(Effect.map(launch(port, directory), (started) => {
-      child = started
-    })),
-    suspend: Effect.sync(() => void child.kill("SIGSTOP")),
-    resume: Effect.sync(() => void child.kill("SIGCONT"))
-  }
-})
+export const redisServer = redisServerWith([])

@@ -4,6 +4,9 @@ import * as Effect from "effect/Effect"
 import type { InvalidInput } from "../../Errors.js"
 import { invalidSetting } from "../schema/issues.js"
 
+/** The time limit of a store whose options name none. */
+export const byDefault = "200 millis"
+
 /** Fails unless the time limit is above zero and finite; `operation` names the layer in the failure. */
 export const validate = (
   operation: string,

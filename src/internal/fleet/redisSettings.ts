@@ -1,0 +1,56 @@
+/** Recognizes the failures of a Redis server that last until a setting is changed. */
+
+/** A setting, and what is wrong with it. */
+export interface WrongSetting {
+  readonly setting: string
+  readonly message: string
+}
+
+/** What the server says of itself or of its user, by the code of its reply. */
+const replies: Readonly<Record<string, string>> = {
+  WRONGPASS: "the server refuses its user or password",
+  NOAUTH: "the server requires a password",
+  READONLY: "the server is a read-only replica; name its primary",
+  MOVED: "the server is a node of a Redis Cluster and does not have all keys; name a single server",
+  CLUSTERDOWN: "the server is a node of a Redis Cluster and does not have all keys; name a single server"
+}
+
+/** The code of a TLS handshake that a certificate has ended. */
+const certificate = /^\w*(CERT|UNABLE_TO_|HOSTNAME_MISMATCH)\w*$/
+
+/** A command that is refused or unknown, outside of a script or in one. */
+const refusal =
+  /^NOPERM|^ERR (?:unknown command|.*(?:Unknown Redis command|can't run this command|ACL failure in script))/
+
+/** The command of a refusal: the server names it, or the line of the script that has called it. */
+const commandOf = (message: string, script: string): string | undefined => {
+  const line = /user_script:(\d+)/.exec(message)?.[1]
+  return line === undefined
+    ? /'([\w|]+)'/.exec(message)?.[1]?.toLowerCase()
+    : /call\('(\w+)'/.exec(script.split("\n")[Number(line) - 1] ?? "")?.[1]?.toLowerCase()
+}
+
+/** Finds the wrong setting behind a failure. The server's own words may hold secrets and are not repeated. */
+export const wrongSetting = (failure: unknown, script: string, prefix: string): WrongSetting | undefined => {
+  if (!(failure instanceof Error)) return undefined
+  const { code, message }: { code?: unknown; message: string } = failure
+  if (failure.name !== "ReplyError") {
+    return typeof code === "string" && certificate.test(code)
+      ? {
+        setting: "client.tls",
+        message: `a certificate is refused (${code}); set the server's ca and servername, or a cert and key of your own`
+      }
+      : undefined
+  }
+  const word = /^[A-Z]+/.exec(message)?.[0] ?? ""
+  const reply = replies[word]
+  if (reply !== undefined) return { setting: "url", message: `${reply} (${word})` }
+  if (!refusal.test(message)) return undefined
+  const command = commandOf(message, script)
+  return {
+    setting: "url",
+    message: command === undefined
+      ? `its user may not use the keys ${prefix}* (NOPERM); allow them with ACL SETUSER`
+      : `its user may not run the command ${command} (NOPERM); allow it with ACL SETUSER`
+  }
+}
