@@ -1,29 +1,12 @@
 /**
- * `npm run effect4`: makes the line for Effect 4 from the sources, checks its types, lints it, and runs its tests on Node 22. `--quick` runs a part
- * of the tests. With other options it only converts: they are those of `convert.ts`.
+ * `npm run effect4`: makes the line for Effect 4 from the sources, checks its types, lints it, and runs its tests on Node 22. `--quick` runs the
+ * tests of what differs. With other options it only converts: they are those of `convert.ts`.
  */
 import { spawnSync } from "node:child_process"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { filesIn, here, out, root } from "./convert/project.js"
-
-/** Folders and files of the tests of a quick run. */
-const quickTests = [
-  "client/errors",
-  "client/pipeline",
-  "client/retry",
-  "client/settings",
-  "http/sockets",
-  "http/requestEncoder",
-  "http/responseDecoder",
-  "limiter/rateLimiter",
-  "pagination",
-  "redelivery/redelivery",
-  "runtime/",
-  "schema",
-  "telemetry",
-  "token"
-].map((name) => `test/${name}`)
+import { quickTests } from "./convert/quickTests.js"
 
 /** Runs a command in a folder, and ends this process if it fails. */
 const run = (cwd: string, command: string, ...args: ReadonlyArray<string>): void => {
@@ -64,5 +47,5 @@ if (converter.length === 0) {
   lint()
   const vitest = path.join(here, "node_modules/vitest/vitest.mjs")
   const config = path.join(here, "vitest.config.ts")
-  run(out, node, vitest, "run", "--config", config, ...isQuick ? quickTests : [])
+  run(out, node, vitest, "run", "--config", config, ...isQuick ? quickTests() : [])
 }

@@ -14,12 +14,12 @@ import type { Endpoint } from "./Endpoint.js"
 import type { ClientError, InvalidInput, RateLimited } from "./Errors.js"
 import type { CircuitOptions } from "./internal/call/circuit.js"
 import { carriesOutClaims } from "./internal/call/claim.js"
-import * as RunningCalls from "./internal/call/drain.js"
 import * as Guards from "./internal/call/guards.js"
 import * as Pipeline from "./internal/call/pipeline.js"
 import * as RepeatedBuilds from "./internal/call/repeatedBuilds.js"
 import { RetryLoop } from "./internal/call/retryLoop.js"
 import * as RetryPolicy from "./internal/call/retryPolicy.js"
+import * as RunningCalls from "./internal/call/runningCalls.js"
 import { type CallSettings, currentSettings } from "./internal/call/settings.js"
 import * as BaseUrl from "./internal/http/baseUrl.js"
 import * as Exchange from "./internal/http/exchange.js"
@@ -81,7 +81,8 @@ export interface Defaults {
 }
 
 /**
- * Makes a client. Make it once and share it. Closing its scope waits up to 5 s for running calls. Fails with
+ * Makes a client. Make it once and share it. Closing its scope waits up to 5 s for running calls; one that still waits or has no response
+ * then fails with `TransportError` and the code `CLOSED`. Fails with
  * `InvalidInput` if `baseUrl` is not http(s), contains credentials, a query or a fragment, or would send tokens
  * unencrypted, if `retry.attempts`, `retryBudget` or `maxBodySize` is below zero or not a number, and if a field of `circuit` is out of
  * range.
@@ -104,15 +105,16 @@ export const make = (options: Options): Effect.Effect<
     const opening = Exchange.makeOpening(http, largest)
     const tokens = yield* TokenProvider
     const limiter = yield* RateLimiter
+    const calls = yield* RunningCalls.make(tenant)
     const timeouts = yield* Timeouts.make
     const guards = yield* Guards.make("IdentityClient.layer", tenant, options)
-    const calls = yield* RunningCalls.make(tenant)
+    yield* Effect.addFinalizer(() => calls.drain) // before the requests end, and that before all waits do
     const telemetryOf = CallTelemetry.make(tenant, propagateTrace)
     const policyOf = RetryPolicy.policiesOf(retry)
 
     const execute = <Input, Success, Failure>(endpoint: Endpoint<Input, Success, Failure>, input: Input) => {
       const operation = endpoint.name
-      return calls.run<Success, Failure | ClientError | RateLimited>(operation, (restore, fiber) => {
+      return calls.run<Success, Failure | ClientError | RateLimited>(operation, (wait, fiber) => {
         const call = { tenant, operation }
         const settings = FiberAccess.settingOf(fiber, currentSettings)
         const clock = FiberAccess.clockOf(fiber)
@@ -124,19 +126,22 @@ export const make = (options: Options): Effect.Effect<
         let events: EventStream.ByteStream | undefined
         const send = endpoint.events === undefined ? exchange : opening((bytes) => void (events = bytes))
         return telemetry.run(
-          new RetryLoop(endpoint, policyOf(fiber), fiber, restore, telemetry, guards, (attempt) =>
-            Pipeline.authorized(tokens, operation, attempt, (authorization) =>
-              Pipeline.permitted(limiter, call, attempt, (traceHeaders) =>
-                observed(
-                  settings,
-                  Pipeline.exchange(
-                    send,
-                    call,
-                    Request.withAuthorization(request, tenant, authorization, traceHeaders),
-                    Response.bodyLimit(endpoint, maxBodySize),
-                    { timeouts, millis: attempt.limitTimeout(Duration.toMillis(settings.timeout)), restore }
-                  )
-                )))).run(),
+          new RetryLoop(endpoint, policyOf(fiber), fiber, wait, telemetry, guards, (attempt) =>
+            Pipeline.authorized(tokens, operation, attempt, (withToken) =>
+              Pipeline.permitted(limiter, call, attempt, (begin, waited) =>
+                withToken(waited, (authorization) =>
+                  begin((traceHeaders) =>
+                    observed(
+                      settings,
+                      Pipeline.exchange(
+                        send,
+                        call,
+                        Request.withAuthorization(request, tenant, authorization, traceHeaders),
+                        Response.bodyLimit(endpoint, maxBodySize),
+                        { timeouts, millis: attempt.limitTimeout(Duration.toMillis(settings.timeout)) }
+                      )
+                    )
+                  ))))).run(),
           (response) => {
             const result = Response.interpret(endpoint, tenant, response, strings, clock)
             const bytes = events

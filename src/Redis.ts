@@ -41,6 +41,9 @@ return { 1, now, version, '' }
 /** The layer waits no longer than this for the first connection, and is built without one. */
 const firstConnection = "1 second"
 
+/** Why a client has no connection: its commands only say that there is none. */
+const reasons = /* @__PURE__ */ new WeakMap<Redis, unknown>()
+
 const connect = (
   url: Redacted.Redacted,
   client: RedisOptions | undefined
@@ -58,7 +61,7 @@ const connect = (
         autoResendUnfulfilledCommands: false,
         maxRetriesPerRequest: 0
       })
-      redis.on("error", () => {}) // each command reports its own failure
+      redis.on("error", (error) => reasons.set(redis, error)).on("ready", () => reasons.delete(redis))
       return redis
     }),
     (redis) => Effect.sync(() => redis.disconnect())
@@ -87,7 +90,10 @@ const backend = ({ client, prefix = "effect-identity-client:", url }: Options) =
       readonly identityClientSwap: (...args: ReadonlyArray<string | number>) => Promise<unknown>
     }
     const run = (key: string, ...args: ReadonlyArray<string | number>) =>
-      Effect.map(Effect.tryPromise(() => commands.identityClientSwap(`${prefix}${key}`, ...args)), swapResult)
+      Effect.tryPromise({
+        try: () => commands.identityClientSwap(`${prefix}${key}`, ...args),
+        catch: (error) => reasons.get(redis) ?? error
+      }).pipe(Effect.map(swapResult))
     return {
       get: (key) => run(key, "get"),
       swap: (key, version = "", next) =>

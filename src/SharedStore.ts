@@ -1,4 +1,5 @@
 /** Stores what the processes of a fleet share: a few small values and a clock. */
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -79,9 +80,22 @@ const requestsInARow = 4
 /** The pauses after failures, in milliseconds: the first one, doubled with each further failure, and the longest. */
 const [firstPause, longestPause] = [100, 1000]
 
+/** The code of a failure, such as `WRONGPASS` or `ECONNREFUSED`, in parentheses. The rest may hold secrets and is not shown. */
+const codeOf = (failure: unknown, depth = 0): string => {
+  if (!(failure instanceof Error) || depth > 3) return ""
+  const { cause, code, error }: { cause?: unknown; code?: unknown; error?: unknown } = failure
+  const text = failure.name === "ReplyError" ? failure.message : String(code)
+  const found = /^[A-Z][A-Z0-9_]+\b/.exec(text)?.[0]
+  return found === undefined ? codeOf(cause ?? error, depth + 1) : ` (${found})`
+}
+
+/** A key that is not tried again for this time after its pause, in milliseconds, is not needed any more. */
+const abandonedAfter = 60_000
+
 /**
  * Makes the service of a backend. A request takes at most a quarter of `timeout`. After a failure the backend gets no request
- * for 100 ms, doubled with each further failure up to a second. The first failure is logged as a warning, the recovery as info.
+ * for this key for 100 ms, doubled with each further failure up to a second. The first failure is logged as a warning, the recovery of
+ * all keys as info.
  * Dies with `InvalidInput` if `timeout` is zero or infinite.
  * @since 0.1.0 @category constructors
  */
@@ -92,32 +106,36 @@ export const make = (
   const validated = Effect.orDie(StoreTimeout.validate("SharedStore.make", timeout))
   return Effect.map(Effect.zipRight(validated, Effect.clock), (clock) => {
     const limit = Duration.toMillis(timeout) / requestsInARow
-    let failures = 0
-    let isLogged = false
-    let pausedUntil = -Infinity
+    /** The keys that failed last: one of another type says nothing about the others. */
+    const failing = new Map<string, { readonly failures: number; readonly pausedUntil: number }>()
 
-    const failed = Effect.suspend(() => {
-      pausedUntil = monotonicMillis(clock) + Math.min(longestPause, firstPause * 2 ** failures++)
-      const warn = isLogged ? Effect.void : Effect.logWarning(
-        "the shared store is unavailable: until it is back, this process keeps rate limits and tokens of its own"
-      )
-      isLogged = true
-      return Effect.zipRight(warn, new StoreUnavailable())
-    })
+    const failed = (key: string, cause: Cause.Cause<unknown>) =>
+      Effect.suspend(() => {
+        const warn = failing.size > 0 ? Effect.void : Effect.logWarning(
+          "the shared store is unavailable: until it is back, this process keeps rate limits and tokens of its own" +
+            codeOf(Cause.squash(cause))
+        )
+        const failures = failing.get(key)?.failures ?? 0
+        const pausedUntil = monotonicMillis(clock) + Math.min(longestPause, firstPause * 2 ** failures)
+        failing.set(key, { failures: failures + 1, pausedUntil })
+        return Effect.zipRight(warn, new StoreUnavailable())
+      })
 
-    const succeeded = Effect.suspend(() => {
-      failures = 0
-      pausedUntil = -Infinity
-      if (!isLogged) return Effect.void
-      isLogged = false
-      return Effect.logInfo("the shared store is available again")
-    })
+    const succeeded = (key: string) =>
+      Effect.suspend(() => {
+        if (failing.size === 0) return Effect.void
+        failing.delete(key)
+        const abandoned = monotonicMillis(clock) - abandonedAfter
+        for (const [other, { pausedUntil }] of failing) if (pausedUntil < abandoned) failing.delete(other)
+        return failing.size > 0 ? Effect.void : Effect.logInfo("the shared store is available again")
+      })
 
     const guarded = <A extends Snapshot>(
+      key: string,
       request: () => Effect.Effect<A, unknown>
     ): Effect.Effect<A, StoreUnavailable> =>
       Effect.suspend(() => {
-        if (monotonicMillis(clock) < pausedUntil) return new StoreUnavailable()
+        if (monotonicMillis(clock) < (failing.get(key)?.pausedUntil ?? -Infinity)) return new StoreUnavailable()
         return Effect.suspend(request).pipe(
           Effect.filterOrFail(({ now }) => Number.isFinite(now), () => "no time"),
           disconnect, // does not wait for a request that cannot be interrupted
@@ -127,16 +145,16 @@ export const make = (
           Effect.matchCauseEffect({
             onFailure: () => Effect.fail(new StoreUnavailable()), // its caller was interrupted, which says nothing about the store
             onSuccess: Exit.match({
-              onFailure: () => failed,
-              onSuccess: (result) => Effect.as(succeeded, result)
+              onFailure: (cause) => failed(key, cause),
+              onSuccess: (result) => Effect.as(succeeded(key), result)
             })
           })
         )
       })
 
     return {
-      get: (key) => guarded(() => backend.get(key)),
-      swap: (key, version, next) => guarded(() => backend.swap(key, version, next)),
+      get: (key) => guarded(key, () => backend.get(key)),
+      swap: (key, version, next) => guarded(key, () => backend.swap(key, version, next)),
       timeout: Duration.decode(timeout)
     }
   })

@@ -213,19 +213,5 @@ export default rules({
   },
   methods: {
     "effect/Schema#Annotable": { annotations }
-  },
-  nodes: {
-    // `Schema.Uint` and the like are values that have become checks.
-    PropertyAccessExpression: (node, file) => {
-      const name = file.nameOf(node)
-      if (name?.module !== schema) return undefined
-      if (name.name === "Uint" || name.name === "NonNegativeInt") {
-        return `${file.name(schema, "Int")}.check(${file.name(schema, "isGreaterThanOrEqualTo")}(0))`
-      }
-      if (name.name === "NonNegative") {
-        return `${file.name(schema, "Number")}.check(${file.name(schema, "isGreaterThanOrEqualTo")}(0))`
-      }
-      return undefined
-    }
   }
 })

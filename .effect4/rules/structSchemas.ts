@@ -23,21 +23,23 @@ const annotated = [
   "transform"
 ]
 
-/** Annotations of JSON Schema, such as `format`, are annotations like others. */
+/** Keywords of JSON Schema that are annotations of Effect 4. `schema/jsonSchema` reads all others from the annotation `jsonSchema`. */
+const isAnnotation = (property: ts.ObjectLiteralElementLike): boolean =>
+  ["default", "description", "examples", "format", "title"].includes(property.name?.getText() ?? "")
+
 export const annotations = ({ args, target }: MethodCall, c: File): string => {
   const [options] = args
   const jsonSchema = propertyOf(options, "jsonSchema")
-  if (options === undefined || !ts.isObjectLiteralExpression(options) || jsonSchema === undefined) {
+  if (
+    options === undefined || !ts.isObjectLiteralExpression(options) || jsonSchema === undefined ||
+    !ts.isObjectLiteralExpression(jsonSchema) || !jsonSchema.properties.every(isAnnotation)
+  ) {
     return `${c.text(target)}.annotate(${c.texts(args)})`
   }
-  const properties = options.properties.map((property) =>
-    property.name?.getText() !== "jsonSchema"
-      ? c.text(property)
-      : ts.isObjectLiteralExpression(jsonSchema)
-      ? jsonSchema.properties.map((each) => c.text(each)).join(", ")
-      : `...${c.text(jsonSchema)}`
+  const properties = options.properties.flatMap((property) =>
+    property.name?.getText() === "jsonSchema" ? jsonSchema.properties : property
   )
-  return `${c.text(target)}.annotate({ ${properties.join(", ")} })`
+  return `${c.text(target)}.annotate({ ${properties.map((each) => c.text(each)).join(", ")} })`
 }
 
 /** The other fields of a struct, as a record. */

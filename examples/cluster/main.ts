@@ -46,7 +46,7 @@ const startRunner = (name: string) =>
       Effect.mapError(() => `${name} is not ready:\n${logs.join("")}`)
     )
     yield* Effect.retry(isReady, {
-      schedule: Schedule.intersect(Schedule.spaced("200 millis"), Schedule.recurs(150)),
+      schedule: Schedule.intersect(Schedule.spaced("200 millis"), Schedule.recurs(600)),
       while: () => child.exitCode === null
     })
     yield* Console.log(

@@ -3,9 +3,10 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { version } from "../internal/http/requestEncoder.js"
 import { catalog } from "./catalog.js"
-import { exiting, invoke, isHelp, parse } from "./invoke.js"
+import { exiting, invoke, isHelp } from "./invoke.js"
 import { type Environment, program, section } from "./shared/definition.js"
 import { Exited } from "./shared/exit.js"
+import { printCompletions } from "./shared/parser.js"
 import { bold, complain, withoutColours, wrap } from "./shared/text.js"
 
 const usage = `Usage: ${program} COMMAND …, or COMMAND --help`
@@ -33,7 +34,10 @@ const run = (args: ReadonlyArray<string>): Effect.Effect<void, unknown, Environm
   if (isHelp(name)) return Console.log(help)
   if (name === "--version") return Console.log(version)
   if (name === "--completions") {
-    return Effect.flatMap(Effect.forEach(Object.values(catalog), ({ load }) => load), (all) => parse(all, args))
+    return Effect.flatMap(
+      Effect.forEach(Object.values(catalog), ({ load }) => load),
+      (all) => printCompletions(program, all.map(({ command }) => command), args)
+    )
   }
   const entry = Object.hasOwn(catalog, name) ? catalog[name] : undefined
   if (entry === undefined) {

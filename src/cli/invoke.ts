@@ -3,8 +3,9 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { version } from "../internal/http/requestEncoder.js"
 import { type Definition, type Environment, program } from "./shared/definition.js"
-import { codeOf, Exited } from "./shared/exit.js"
+import { codeOf, Exited, WrongUsage } from "./shared/exit.js"
 import { runCommands } from "./shared/parser.js"
+import { Stdio } from "./shared/stdio.js"
 
 /** Writes `--only a b` as `--only a --only b`, since an option takes one value. */
 const spread = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
@@ -20,9 +21,15 @@ const spread = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   return result
 }
 
-/** Runs the parser with some of the commands. */
-export const parse = (definitions: ReadonlyArray<Definition>, args: ReadonlyArray<string>) =>
-  runCommands(program, version, definitions.map(({ command }) => command), args)
+/** Runs the parser. Its wizard asks for the arguments, and would wait for ever where nobody can reply. */
+const parse = ({ command }: Definition, args: ReadonlyArray<string>) =>
+  Effect.flatMap(
+    Stdio,
+    ({ inputIsTerminal, output }) =>
+      args.includes("--wizard") && !(inputIsTerminal && output.isTerminal)
+        ? new WrongUsage({ message: "Nobody can be asked without a terminal: give the arguments instead of --wizard." })
+        : runCommands(program, version, [command], args)
+  )
 
 export const isHelp = (arg: string): boolean => arg === "--help" || arg === "-h"
 
@@ -37,4 +44,4 @@ export const invoke = (
 ): Effect.Effect<void, Exited, Environment> =>
   args.slice(1).some(isHelp)
     ? Console.log(definition.help)
-    : exiting(parse([definition], spread(args)), definition.usage)
+    : exiting(parse(definition, spread(args)), definition.usage)

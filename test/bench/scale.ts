@@ -1,11 +1,12 @@
 /**
- * `npm run bench:scale`: measures the cost of a call with 1 to 10,000 calls in flight, and the memory of a waiting call with
- * 1,000 to 100,000 calls that wait for a permit. `--quick` measures for less time, `--save` keeps the tables.
+ * `npm run bench:scale`: measures the cost of a call with 1 to 10,000 calls in flight, the memory of a waiting call with
+ * 1,000 to 100,000 calls that wait for a permit, and the time of a start while calls of up to 1,000 other tenants wait. `--quick` measures for less time, `--save` keeps the tables.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
+import { startMillis } from "./blocking/tenants.js"
 import { measure } from "./calls/measure.js"
 import { cpu, perSecond } from "./calls/result.js"
 import { clients, type Scenario } from "./calls/scenarios.js"
@@ -60,6 +61,18 @@ const program = Effect.gen(function*() {
     ]] as const
     lines.push(
       `${String(count).padStart(9)}${cells.map(([value, width]) => value.toFixed(0).padStart(width)).join("")}`
+    )
+  }
+  lines.push("", "waiting tenants   ms of a start      spread")
+  const starts = yield* Effect.forEach(
+    [1, 100, 1000],
+    (tenants) =>
+      Effect.map(startMillis(tenants, 10), ([, ...times]) => ({ tenants, times: times.sort((a, b) => a - b) }))
+  )
+  for (const { tenants, times } of starts) {
+    const [least = NaN, middle = NaN, most = NaN] = [times[0], times[4], times[8]]
+    lines.push(
+      `${String(tenants).padStart(15)}${middle.toFixed(4).padStart(16)}   ${least.toFixed(4)}–${most.toFixed(4)}`
     )
   }
   console.log(lines.join("\n"))

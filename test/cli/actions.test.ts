@@ -232,15 +232,12 @@ describe("rollback", () => {
     Effect.gen(function*() {
       const { injectFault, requests } = yield* Tenant.Tenant
       yield* deploying(true)
-      yield* injectFault({ operation: "deployActionVersion", delay: "3 seconds" })
+      yield* injectFault({ operation: "deployActionVersion", delay: "10 minutes" })
       const isSent = Effect.map(
         requests,
         (requests) => requests.some(({ operation }) => operation === "deployActionVersion")
       )
-      const ran = yield* run(["rollback", action.id, "2", "--yes"], {
-        interruptAfter: "code of",
-        beforeInterrupt: () => Effect.asVoid(Effect.repeat(Effect.delay(isSent, "20 millis"), { until: (is) => is }))
-      })
+      const ran = yield* run(["rollback", action.id, "2", "--yes"], { interruptWhen: isSent })
       assert.strictEqual(ran.code, 130)
       assert.strictEqual(
         ran.stderr,

@@ -153,6 +153,41 @@ describe("--completions", () => {
   }
 })
 
+describe("completions of bash", () => {
+  it.live("complete commands, the options of each, and the values of an option", () =>
+    Effect.gen(function*() {
+      const { stdout } = yield* runAlone(["--completions", "bash"])
+      const program = "effect-identity-client"
+      const complete = (...words: ReadonlyArray<string>): ReadonlyArray<string> => {
+        const all = [program, ...words].map((word) => `'${word}'`).join(" ")
+        const { stderr, stdout: reply } = spawnSync("bash", ["--norc"], {
+          input: `${stdout}
+            run=$(complete -p ${program} | sed "s/.*-F \\([^ ]*\\) .*/\\1/")
+            COMP_WORDS=(${all}); COMP_CWORD=${words.length}
+            $run ${program}; printf '%s\\n' "\${COMPREPLY[@]}"`,
+          encoding: "utf8"
+        })
+        assert.strictEqual(stderr, "")
+        return lines(reply)
+      }
+      assert.sameMembers(complete("re").map(String), ["redeliver"])
+      for (const name of names) assert.include(complete(name, "--j"), "--json", name)
+      assert.deepStrictEqual(complete("redeliver", "stream", "--re"), ["--repeat-unknown"])
+      assert.deepStrictEqual(complete("export", "--format", ""), ["json", "csv"])
+    }), 60_000)
+})
+
+describe("--wizard", () => {
+  it.live("is refused at once without a terminal, after each command", () =>
+    Effect.gen(function*() {
+      for (const name of names) {
+        const { code, stderr } = yield* runAlone([name, "--wizard"])
+        assert.match(stderr, /^Nobody can be asked without a terminal: give the arguments instead of --wizard\./, name)
+        assert.strictEqual(code, 2)
+      }
+    }))
+})
+
 describe("the end of a command", () => {
   it.effect("has exit code 130 after an interruption, 3 if the service has not what was named, else 1", () =>
     Effect.gen(function*() {

@@ -61,8 +61,7 @@ describe("an interruption of an export", () => {
       yield* injectFault({ operation: "token", delay: "10 minutes" })
       const isAsked = Effect.map(requests, (requests) => requests.some(({ operation }) => operation === "token"))
       const { code, stderr } = yield* run(["export", "--out", yield* outFile], {
-        interruptAfterMillis: 0,
-        beforeInterrupt: () => Effect.asVoid(Effect.repeat(Effect.delay(isAsked, "5 millis"), { until: (is) => is }))
+        interruptWhen: isAsked
       })
       assert.strictEqual(
         stderr,
@@ -256,8 +255,7 @@ describe("the bar of an export", () => {
       const { code } = yield* run(["export", "--out", yield* outFile], {
         columns: 80,
         onDraw,
-        interruptAfterMillis: 0,
-        beforeInterrupt: () => Effect.promise(() => until("25 %"))
+        interruptWhen: Effect.as(Effect.promise(() => until("25 %")), true)
       })
       assert.strictEqual(code, 130)
       assert.deepStrictEqual([...new Set(all)], [

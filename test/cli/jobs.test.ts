@@ -2,13 +2,13 @@
 import { FileSystem, Path } from "@effect/platform"
 import { NodeContext, NodeHttpServer } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer } from "effect"
+import { Deferred, Effect, Fiber, Layer } from "effect"
 import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { dirname } from "node:path"
 import { TenantLive } from "../../examples/tour.js"
 import * as Tenant from "../../src/Tenant.js"
-import { run } from "./support/run.js"
+import { run, until } from "./support/run.js"
 
 const { profiles: [profile], streams: [stream] } = Tenant.demo
 const [first, second, queued] = stream.events
@@ -19,15 +19,13 @@ const QuickTenantLive = Tenant.layerServer.pipe(
   Layer.provideMerge(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 0 }))
 )
 
-const sent = Effect.flatMap(
-  Tenant.Tenant,
-  ({ requests }) =>
-    Effect.map(
-      requests,
-      (requests) => requests.flatMap(({ operation }) => operation === "token" ? [] : operation ?? [])
-    )
-)
+const namesOf = ({ requests }: Tenant.Tenant["Type"]) =>
+  Effect.map(
+    requests,
+    (requests) => requests.flatMap(({ operation }) => operation === "token" ? [] : operation ?? [])
+  )
 
+const sent = Effect.flatMap(Tenant.Tenant, namesOf)
 /** A file with text, and the arguments of `redeliver` with a journal beside it. */
 const prepared = (text: string) =>
   Effect.gen(function*() {
@@ -238,8 +236,12 @@ describe("redeliver --one-call", () => {
   /** Fails the first event again, with a message, once the service has queued it. */
   const failAgain = Effect.gen(function*() {
     const tenant = yield* Tenant.Tenant
-    yield* Effect.repeat(Effect.delay(sent, "20 millis"), { until: (names) => names.includes("redeliverEvents") })
-    yield* Effect.sleep("500 millis") // the request is known before it is carried out
+    // The request is known before it is carried out, and then has a status.
+    const hasStatus = Effect.map(
+      tenant.requests,
+      (requests) => requests.some(({ operation, status }) => operation === "redeliverEvents" && status !== undefined)
+    )
+    yield* until(hasStatus)
     const attempts = [...first.attempts, { timestamp: "2030-01-01T00:00:00.000Z", error_message: "bad\u0007 gateway" }]
     yield* tenant.seed({ streams: [{ ...stream, events: [{ ...first, state: "failed", attempts }] }] })
   })
@@ -313,17 +315,23 @@ describe("redeliver --one-call", () => {
 
   it.live("says on Ctrl-C what the service will still do", () =>
     Effect.gen(function*() {
-      const { injectFault } = yield* Tenant.Tenant
-      yield* injectFault({ operation: "listDeliveries", delay: "2 seconds" })
-      const before = yield* run([...args, "--yes"], { interruptAfterMillis: 1000 })
+      const tenant = yield* Tenant.Tenant
+      const { injectFault } = tenant
+      /** Whether these operations have been called, in this order, others between them. */
+      const hasSent = (...operations: ReadonlyArray<string>) =>
+        Effect.map(namesOf(tenant), (names) => new RegExp(operations.join(".*")).test(names.join()))
+      yield* injectFault({ operation: "listDeliveries", delay: "10 minutes" })
+      const before = yield* run([...args, "--yes"], { interruptWhen: hasSent("listDeliveries") })
       assert.deepStrictEqual([before.code, before.stderr], [130, "Interrupted. Nothing was sent.\n"])
-      yield* injectFault({ operation: "redeliverEvents", delay: "3 seconds" })
-      const during = yield* run([...args, "--yes"], { interruptAfterMillis: 1500 })
+      yield* injectFault({ operation: "redeliverEvents", delay: "10 minutes" })
+      const during = yield* run([...args, "--yes"], { interruptWhen: hasSent("redeliverEvents") })
       assert.match(
         during.stderr,
         /\nInterrupted\. The service may have accepted the redelivery, .* is still failed\.\n$/
       )
-      const after = yield* run([...args, "--yes", "--json"], { interruptAfterMillis: 1500 })
+      const after = yield* run([...args, "--yes", "--json"], {
+        interruptWhen: hasSent("redeliverEvents", "redeliverEvents", "listDeliveries")
+      })
       assert.match(after.stderr, /\nInterrupted\. The service goes on with the redelivery of all events: .*\n$/)
       assert.deepInclude(JSON.parse(after.stdout), { done: 0, total: 2, request: "accepted" })
       assert.deepStrictEqual([during.code, after.code], [130, 130])
@@ -489,8 +497,7 @@ describe("export", () => {
       yield* injectFault({ operation: "getJob", delay: "10 minutes" })
       const isAsked = Effect.map(requests, (requests) => requests.some(({ operation }) => operation === "getJob"))
       const { stderr } = yield* run(["export", "--out", yield* inFolder, "--json"], {
-        interruptAfterMillis: 0,
-        beforeInterrupt: () => Effect.asVoid(Effect.repeat(Effect.delay(isAsked, "20 millis"), { until: (is) => is }))
+        interruptWhen: isAsked
       })
       assert.strictEqual(
         stderr,
@@ -502,7 +509,8 @@ describe("export", () => {
     Effect.gen(function*() {
       const out = yield* inFolder
       const args = ["export", "--out", out, "--json"]
-      const interrupted = yield* run(args, { interruptAfterMillis: 700 })
+      const isAsked = Effect.map(namesOf(yield* Tenant.Tenant), (names) => names.includes("getJob"))
+      const interrupted = yield* run(args, { interruptWhen: isAsked })
       assert.strictEqual(interrupted.code, 130)
       const [, job = ""] =
         /^Interrupted\. Run the same command to go on with (job_\w+), for 24 hours\.\n$/.exec(interrupted.stderr) ?? []
@@ -601,8 +609,12 @@ describe("tenant", () => {
       assert.match(variables["IDENTITY_TOKEN_URL"] ?? "", /^http:\/\/127\.0\.0\.1:\d+\/oauth\/token$/)
       assert.deepInclude(variables, { IDENTITY_CLIENT_ID: "demo-full", IDENTITY_CLIENT_SECRET: "demo-full-secret" })
       const port = new URL(variables["IDENTITY_AUTH_URL"] ?? "").port
-      const serving = yield* Effect.fork(run(["tenant", "--port", port]))
-      yield* Effect.sleep("500 millis")
+      const isServing = yield* Deferred.make<void>()
+      const onWrite = (text: string) => {
+        if (text.includes("Ctrl-C to stop")) Deferred.unsafeDone(isServing, Effect.void)
+      }
+      const serving = yield* Effect.fork(run(["tenant", "--port", port], { onWrite }))
+      yield* Deferred.await(isServing)
       const taken = yield* run(["tenant", "--port", port])
       assert.deepStrictEqual(taken, {
         code: 1,

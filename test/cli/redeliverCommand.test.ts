@@ -2,7 +2,7 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, TestClock } from "effect"
+import { Effect, Fiber, Stream, TestClock } from "effect"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { TenantLive } from "../../examples/tour.js"
@@ -163,7 +163,9 @@ describe("redeliver", () => {
         "failed     1  not accepted; run again to retry them",
         "7 events in 0s, 1 of them already known",
         "1 × unknown: status 500: A failure that the test has set",
-        "1 × failed: A failure that the test has set"
+        "1 × failed: A failure that the test has set",
+        `unknown: ${idOf(3)}`,
+        "Check them; --repeat-unknown sends them again."
       ])
       assert.deepStrictEqual([code, stderr, sent], [3, "", [0, 1, 2, 3, 4]])
     }).pipe(Effect.provide(TenantLive)))
@@ -236,9 +238,40 @@ describe("redeliver", () => {
       )
       const ran = yield* run(args)
       const stdout = "unknown  1  may have been accepted; check, then retry with --repeat-unknown\n" +
-        "1 event in 0s, 1 of them already known\n"
+        `1 event in 0s, 1 of them already known\nunknown: ${idOf(0)}\nCheck them; --repeat-unknown sends them again.\n`
       assert.deepStrictEqual([ran, sent], [{ code: 3, stdout, stderr: "" }, []])
     }).pipe(Effect.provide(TenantLive)))
+
+  for (const json of [false, true]) {
+    it.scopedLive(
+      `names what was being sent when it was interrupted${json ? ", with --json" : ""}`,
+      () =>
+        Effect.gen(function*() {
+          let held = 0
+          yield* respond((nth) => nth === 0 ? Effect.void : Effect.zipRight(Effect.sync(() => held++), Effect.never))
+          const { args } = yield* prepared(ids(3).join("\n"))
+          const { code, stderr, stdout } = yield* run([...args, ...(json ? ["--json"] : [])], {
+            interruptWhen: Effect.sync(() => held === 2)
+          })
+          assert.strictEqual(code, 130)
+          const text = json ? stderr : stdout
+          assert.match(text, /\nunknown: evt_\w+, evt_\w+\nCheck them; --repeat-unknown sends them again\.\n$/)
+          for (const nth of [1, 2]) assert.include(text, idOf(nth))
+          assert.notInclude(text, `unknown: ${idOf(0)}`)
+        }).pipe(Effect.provide(TenantLive)),
+      20_000
+    )
+  }
+
+  it.scopedLive("says after some seconds that it waits for ids where nothing comes", () =>
+    Effect.gen(function*() {
+      const { journal } = yield* prepared("")
+      const { stderr } = yield* run(journal, { input: Stream.never, interruptAfter: "Waiting for" })
+      assert.match(
+        stderr,
+        /^Waiting for event ids on the standard input, one per line; or give --file or --failed-since\.\n/m
+      )
+    }).pipe(Effect.provide(TenantLive)), 20_000)
 
   it.scoped("lists ten reasons why events were not accepted", () =>
     Effect.gen(function*() {

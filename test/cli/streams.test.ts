@@ -41,7 +41,7 @@ describe("a question", () => {
     Effect.gen(function*() {
       const { input, output, written } = makeTerminal()
       const asking = yield* Effect.fork(ask(input, output, "Go on? "))
-      yield* Effect.sleep("1 millis")
+      yield* Effect.repeat(Effect.sleep("1 millis"), { until: () => output.readableLength > 0 })
       assert.isFalse(input.isPaused())
       yield* Fiber.interrupt(asking)
       assert.isTrue(isInterrupted(yield* Fiber.await(asking)))

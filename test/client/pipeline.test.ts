@@ -1,6 +1,19 @@
 import { HttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, Redacted, Stream, TestClock, Tracer } from "effect"
+import {
+  Cause,
+  Context,
+  Duration,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  Option,
+  Redacted,
+  Stream,
+  TestClock,
+  Tracer
+} from "effect"
 import { inspect } from "node:util"
 import { RateLimited, TokenError, TransportError } from "../../src/Errors.js"
 import * as IdentityClient from "../../src/IdentityClient.js"
@@ -107,6 +120,38 @@ describe("a call that is refused with 401", () => {
       assert.deepStrictEqual(log, ["acquire", "settle 401"])
     }).pipe(Effect.provide(layer))
   })
+
+  for (
+    const [second, third, expected] of [
+      ["t2", "t3", { status: 200, sent: ["t1", "t2", "t3"] }],
+      ["t2", "t2", { status: 401, sent: ["t1", "t2"] }]
+    ] as const
+  ) {
+    it.effect(`twice, where the provider's own token is ${third} when ${second} is refused, gives ${expected.status}`, () => {
+      let own = "t1"
+      const { arrived, layer } = inProcess((nth) =>
+        Effect.sync(() => {
+          own = [own, second, third][nth] ?? own
+          return nth <= 2 ? unauthorized : done
+        })
+      )
+      const tokens = Layer.succeed(TokenProvider.TokenProvider, {
+        get: Effect.sync(() => Redacted.make(own)),
+        invalidate: () => Effect.void
+      })
+      const client = IdentityClient.layer({ baseUrl: "https://t.example.com" }).pipe(
+        Layer.provide([RateLimiter.layerUnlimited, tokens, layer])
+      )
+      return Effect.gen(function*() {
+        const { response } = yield* IdentityClient.withResponse(Effect.ignore(deleteEventStream({ id })))
+        assert.strictEqual(Option.getOrThrow(response).status, expected.status)
+        assert.deepEqual(
+          arrived.map(({ headers }) => headers["authorization"]),
+          expected.sent.map((token) => `Bearer ${token}`)
+        )
+      }).pipe(Effect.provide(client))
+    })
+  }
 
   it.effect("is a TokenError if no fresh token can be obtained", () => {
     const { arrived, layer } = inProcess((nth) =>
@@ -475,6 +520,32 @@ describe("a permit is settled exactly once", () => {
     })
   })
 
+  it.effect("by a limiter whose functions are called once each, even if they throw", () =>
+    Effect.gen(function*() {
+      for (const throws of [false, true]) {
+        const log: Array<string> = []
+        const called = (name: string) => {
+          log.push(name)
+          if (throws) throw new Error(name)
+          return Effect.void
+        }
+        const limiter = Layer.succeed(RateLimiter.RateLimiter, {
+          acquire: () => {
+            log.push("acquire")
+            return Effect.succeed({ settle: () => called("settle") })
+          },
+          status: Effect.succeed([]),
+          changes: Stream.empty
+        })
+        const client = IdentityClient.layer({ baseUrl: "https://t.example.com" }).pipe(
+          Layer.provide([limiter, tokensOf("t1").layer, Testing.layerHttp(Testing.reply({ status: 204 }))])
+        )
+        const exit = yield* Effect.exit(Effect.provide(deleteEventStream({ id }), client))
+        assert.deepStrictEqual(log, ["acquire", "settle"])
+        assert.strictEqual(Exit.isFailure(exit) && Cause.isDie(exit.cause), throws)
+      }
+    }))
+
   it.effect("and none is acquired if the limiter refuses the call, which is not retried", () => {
     let asked = 0
     const limited = new RateLimited({ operation: "deleteEventStream", message: "too many", source: "limiter" })
@@ -518,19 +589,22 @@ describe("a permit is settled exactly once", () => {
           changes: Stream.empty
         }
         const send = Effect.as(Effect.repeatN(Effect.yieldNow(), 5), response)
-        const call = yield* Effect.fork(Effect.uninterruptibleMask((restore) =>
+        const call = yield* Effect.fork(Effect.uninterruptible(
           Effect.withFiberRuntime<RawResponse, RateLimited | TransportError>((fiber) => {
             const telemetry = telemetryOf(deleteEventStream.endpoint, fiber, clock)
             const attempt: AttemptContext = {
-              restore,
+              wait: Effect.interruptible,
               telemetry,
               limitTimeout: (millis) => millis,
               maySend: () => true,
               pause: () => {},
-              resume: () => {},
+              resume: () => 0,
               claim: undefined
             }
-            return Pipeline.permitted(limiter, { tenant: "t", operation: "o" }, attempt, () => restore(send))
+            return Pipeline.permitted(limiter, { tenant: "t", operation: "o" }, attempt, (begin) =>
+              begin(() =>
+                Effect.interruptible(send)
+              ))
           })
         ))
         yield* Effect.repeatN(Effect.yieldNow(), steps)

@@ -1,6 +1,7 @@
 /** The rows of CSV: fields, line numbers, and what is bad, however the text is split into blocks of whole lines. */
 import { assert, describe, it } from "@effect/vitest"
 import { Either, Redacted } from "effect"
+import { vi } from "vitest"
 import { type CsvOptions, makeCsvParser } from "../../src/internal/exports/csv.js"
 import { makeLineDecoder, marks } from "../../src/internal/exports/lines.js"
 import { type DecodeRow, makeDecoder, type Row, type RowResult } from "../../src/internal/exports/rows.js"
@@ -25,6 +26,38 @@ const parse = (blocks: ReadonlyArray<string>, { decode = makeDecoder(undefined),
 }
 
 const linesOf = (text: string): ReadonlyArray<string> => text.match(/[^\n]*\n/g) ?? []
+
+describe("a row that comes in many blocks", () => {
+  /** Parses a row of so many blocks, and counts the characters in which its end is looked for. */
+  const searched = (blocks: number) => {
+    const indexOf = String.prototype.indexOf
+    let count = 0
+    const spy = vi.spyOn(String.prototype, "indexOf").mockImplementation(function(this: string, part, from = 0) {
+      const found = indexOf.call(this, part, from)
+      if (part === "\"") count += (found < 0 ? this.length : found + 1) - from
+      return found
+    })
+    const block = "x \"\"y\"\"\n".repeat(100)
+    const rows = parse(["a\n", "\"", ...Array.from({ length: blocks }, () => block), "\"\n"], { maxLength: 10_000_000 })
+    spy.mockRestore()
+    assert.strictEqual(rows[0]?.length, JSON.stringify({ a: "x \"y\"\n".repeat(100 * blocks) }).length)
+    return count / (block.length * blocks)
+  }
+
+  it("is searched in proportion to its length", () => {
+    for (const blocks of [10, 100, 1000]) assert.isAtMost(searched(blocks), 4)
+  })
+})
+
+describe("a long field", () => {
+  it("has one quote for each two, wherever they are in it", () => {
+    for (let before = 16_376; before < 16_392; before++) {
+      const value = `${"x".repeat(before)}${"\"".repeat(9)}${"y".repeat(before)}"`
+      const rows = parse([`a\n"${value.replaceAll("\"", "\"\"")}"\n`], { maxLength: 100_000 })
+      assert.deepStrictEqual(rows, [JSON.stringify({ a: value })])
+    }
+  })
+})
 
 describe("rows of CSV", () => {
   const cases: ReadonlyArray<readonly [title: string, text: string, rows: ReadonlyArray<string>, options?: Options]> = [

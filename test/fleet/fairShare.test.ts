@@ -32,6 +32,7 @@ const grantFrom = (
       isFirst: (state) => state === options.first,
       wait: (_, __, share, ahead) => left - ahead - share * size >= 1 ? 0 : 100,
       ceilingWait: () => 0,
+      waitAfter: () => 0,
       start: (state, now, waited) => {
         left--
         started.push([state.call.operation, waited])

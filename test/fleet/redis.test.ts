@@ -87,7 +87,7 @@ if (binary === undefined) {
       Effect.gen(function*() {
         const server = yield* redisServer
         const { get } = yield* storeOf(server.url, { timeout: "200 millis" })
-        yield* get("k")
+        yield* eventually(get("k"))
         yield* server.suspend
         const [waited, exit] = yield* Effect.timed(Effect.exit(get("k")))
         assert.isTrue(Exit.isFailure(exit))
@@ -142,7 +142,7 @@ if (binary === undefined) {
         const server = yield* redisServer
         const { drop, url } = yield* relay(server.url)
         const { get } = yield* storeOf(url, { timeout: "400 millis" })
-        yield* get("k")
+        yield* eventually(get("k"))
         drop()
         assert.isTrue(Exit.isFailure(yield* Effect.exit(get("k"))))
         assert.isAbove((yield* eventually(get("k"))).now, 0)
@@ -164,6 +164,26 @@ if (binary === undefined) {
         assert.isTrue(Exit.isFailure(yield* Effect.exit(get("k"))))
         assert.strictEqual(printed.mock.calls.length, 0)
       }).pipe(Effect.scoped, Effect.provide(quiet)))
+
+    it.live("logs the code of a failure, and no secret", () =>
+      Effect.gen(function*() {
+        const server = yield* redisServer
+        const client = yield* clientOf(server.url)
+        yield* Effect.promise(() => client.rpush("effect-identity-client:list", "a"))
+        const warnings: Array<string> = []
+        const logger = Logger.make<unknown, void>(({ message }) => void warnings.push(String(message)))
+        const failed = (url: string, key: string) =>
+          Effect.flatMap(storeOf(url), ({ get }) => Effect.flip(get(key))).pipe(
+            Effect.provide(Logger.replace(Logger.defaultLogger, logger))
+          )
+        yield* failed(server.url, "list")
+        yield* failed(server.url.replace("redis://", "redis://nobody:SECRET@"), "k")
+        yield* server.stop
+        yield* failed(server.url, "k")
+        const codes = warnings.map((warning) => /\((\w+)\)$/.exec(warning)?.[1])
+        assert.deepStrictEqual(codes, ["WRONGTYPE", "WRONGPASS", "ECONNREFUSED"])
+        assert.notInclude(warnings.join(), "SECRET")
+      }).pipe(Effect.scoped))
 
     it.live("prefixes its keys with the library's name by default", () =>
       Effect.gen(function*() {

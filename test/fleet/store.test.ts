@@ -85,6 +85,35 @@ describe("a store", () => {
       assert.deepStrictEqual(lines, [unavailable, "INFO the shared store is available again", unavailable])
     })))
 
+  it.effect("is unavailable for a key that fails, not for others", () =>
+    virtually(Effect.gen(function*() {
+      const lines: Array<string> = []
+      const logger = Logger.make<unknown, void>(({ message }) => void lines.push(String(message)))
+      const { backend } = backendOf({ is: "up" })
+      const broken = new Set(["a", "b"])
+      yield* Effect.gen(function*() {
+        const store = yield* SharedStore.make({
+          ...backend,
+          get: (key) => broken.has(key) ? Effect.fail("WRONGTYPE") : backend.get()
+        })
+        const visit = Effect.forEach(["a", "b", "c"], (key) => Effect.isSuccess(store.get(key)))
+        const visits = (count: number) => Effect.replicateEffect(Effect.delay(visit, "1 second"), count)
+        for (const result of yield* visits(3)) assert.deepStrictEqual(result, [false, false, true])
+        broken.delete("a")
+        assert.deepStrictEqual(yield* visits(1), [[true, false, true]])
+        assert.lengthOf(lines, 1, "it is not back yet")
+        broken.delete("b")
+        assert.deepStrictEqual(yield* visits(1), [[true, true, true]])
+        assert.lengthOf(lines, 2)
+        // A key that nobody reads any more does not keep the store unavailable for ever.
+        broken.add("a")
+        yield* visits(1)
+        yield* Effect.sleep("2 minutes")
+        yield* store.get("c")
+        assert.lengthOf(lines, 4)
+      }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
+    })))
+
   it.effect("is not unavailable because the caller of a request was interrupted", () =>
     virtually(Effect.gen(function*() {
       const lines: Array<string> = []

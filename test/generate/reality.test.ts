@@ -56,7 +56,7 @@ describe("a response of several objects", () => {
         ),
         "getThing"
       )
-      assert.include(text, "success: Schema.Union(Schema.Struct({ start:")
+      assert.match(text, /success: Schema\.Union\(\[?Schema\.Struct\(\{ start:/)
     }))
 
   it.effect("is told apart by several tags if no single one will do; those of unions within it count", () =>

@@ -105,8 +105,8 @@ const send = (respond: Parameters<typeof HttpClient.make>[0]) =>
     let given = 0
     const exchange = Exchange.makeOpening(HttpClient.make(respond), 100)(() => void given++)
     const request = { method: "GET", url: url.href, headers: {}, body: plain.body } as const
-    const { body, headers, ...rest } = yield* Effect.uninterruptibleMask((restore) =>
-      exchange(request, () => 100, { timeouts, millis: 3_600_000, restore })
+    const { body, headers, ...rest } = yield* Effect.uninterruptible(
+      exchange(request, () => 100, { timeouts, millis: 3_600_000 })
     )
     const text = typeof body === "string" ? body : new TextDecoder().decode(body)
     return { given, response: { body: text, headers: { ...headers }, ...rest } }

@@ -14,7 +14,7 @@ const request = { method: "GET", url: "https://t.example.com/", headers: {}, bod
 const sendOver = (send: Parameters<typeof HttpClient.make>[0]) =>
   Effect.map(Timeouts.make, (timeouts) => {
     const exchange = Exchange.make(HttpClient.make(send), 10)
-    return Effect.uninterruptibleMask((restore) => exchange(request, () => 10, { timeouts, millis: 5, restore }))
+    return Effect.uninterruptible(exchange(request, () => 10, { timeouts, millis: 5 }))
   })
 
 const never = () => Effect.never
@@ -54,55 +54,6 @@ describe("a request with a time-out, over a client of the platform", () => {
       yield* breathe
       yield* Fiber.interrupt(caller)
       assert.isTrue(yield* Deferred.isDone(interrupted))
-    }))
-
-  it.scoped("is not interrupted with its caller in a region that cannot be interrupted", () =>
-    Effect.gen(function*() {
-      let isInterrupted = false
-      const send = yield* sendOver((request) =>
-        Effect.sleep("2 millis").pipe(
-          Effect.onInterrupt(() => Effect.sync(() => void (isInterrupted = true))),
-          Effect.as(HttpClientResponse.fromWeb(request, new Response(null, { status: 204 })))
-        )
-      )
-      const statuses: Array<number> = []
-      const caller = yield* Effect.fork(
-        Effect.uninterruptible(Effect.map(send, ({ status }) => void statuses.push(status)))
-      )
-      yield* breathe
-      yield* Fiber.interruptFork(caller)
-      yield* breathe
-      yield* TestClock.adjust("2 millis")
-      yield* Fiber.await(caller)
-      assert.isFalse(isInterrupted)
-      assert.deepStrictEqual(statuses, [204])
-    }))
-
-  it.scoped("is sent by a finalizer, and in a region that was interrupted before and cannot be", () =>
-    Effect.gen(function*() {
-      let sent = 0
-      const send = yield* sendOver((request) =>
-        Effect.sync(() => {
-          sent++
-          return HttpClientResponse.fromWeb(request, new Response(null, { status: 204 }))
-        })
-      )
-      const results: Array<Exit.Exit<unknown, unknown>> = []
-      const recorded = Effect.map(Effect.exit(send), (exit) => void results.push(exit))
-      const released = yield* Deferred.make<void>()
-      const callers = yield* Effect.forEach([
-        Effect.ensuring(Effect.never, recorded),
-        Effect.onInterrupt(Effect.never, () => recorded),
-        Effect.scoped(Effect.zipRight(Effect.acquireRelease(Effect.void, () => recorded), Effect.never)),
-        Effect.uninterruptible(Effect.zipRight(Deferred.await(released), recorded))
-      ], Effect.fork)
-      yield* breathe
-      for (const caller of callers) yield* Fiber.interruptFork(caller)
-      yield* breathe
-      yield* Deferred.succeed(released, undefined)
-      for (const caller of callers) yield* Fiber.await(caller)
-      assert.deepStrictEqual(results.map(Exit.isSuccess), [true, true, true, true])
-      assert.strictEqual(sent, 4)
     }))
 
   it.scoped("leaves no fiber-local value of the client in its caller", () =>

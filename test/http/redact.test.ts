@@ -107,10 +107,10 @@ describe("a secret is replaced", () => {
   })
 
   it("in texts of any length", () => {
-    const long = "0123456789abcdef".repeat(4000)
+    const long = "0123456789abcdef".repeat(2000)
     assert.strictEqual(redact(`${"&amp;".repeat(100_000)}`, [long]).length, 500)
     assert.strictEqual(redact(`no ${long}`, [long, "x"]), "no …")
-    assert.strictEqual(redact(`no ${long.repeat(20)}`, ["x"]).length, 500)
+    assert.strictEqual(redact(`no ${long.repeat(40)}`, ["x"]).length, 500)
   })
 
   it("the invalid escapes of a text stay as they are", () => {
@@ -258,7 +258,7 @@ describe("a text with many secrets", () => {
   })
 
   it("is hidden as a whole if they are too many to look for", () => {
-    assert.strictEqual(redact("There is no such event", ids(2600)), "There is no such event")
-    assert.strictEqual(redact("There is no such event", ids(2800)), "…")
+    assert.strictEqual(redact("There is no such event", ids(1300)), "There is no such event")
+    assert.strictEqual(redact("There is no such event", ids(1400)), "…")
   })
 })

@@ -16,8 +16,8 @@ const sendOver = (body: Stream.Stream<Uint8Array, unknown>, use: (sent: typeof b
       )
     )
     const request = { method: "PUT", url: "https://t.example.com/", headers: {}, body: HttpBody.stream(body) } as const
-    return Effect.uninterruptibleMask((restore) =>
-      Exchange.make(client, 10)(request, () => 10, { timeouts, millis: 5, restore })
+    return Effect.uninterruptible(
+      Exchange.make(client, 10)(request, () => 10, { timeouts, millis: 5 })
     )
   })
 

@@ -122,7 +122,6 @@ describe("a request", () => {
           Layer.provide([needs, network])
         )
         const { total } = yield* listActionVersions({ actionId: "x" }).pipe(
-          IdentityClient.withTimeout("3 seconds"),
           Retry.withoutRetries,
           Effect.provide(client)
         )
@@ -234,11 +233,11 @@ describe("a request", () => {
   /** Sends a request within an hour. */
   const sendOver = (client: HttpClient.HttpClient) =>
     Effect.flatMap(Timeouts.make, (timeouts) =>
-      Effect.uninterruptibleMask((restore) =>
+      Effect.uninterruptible(
         Exchange.make(client, 10)(
           { method: "GET", url: baseUrl, headers: {}, body: plain.body },
           () => 10,
-          { timeouts, millis: 3_600_000, restore }
+          { timeouts, millis: 3_600_000 }
         )
       ))
 

@@ -39,6 +39,18 @@ const observed = (reply: (socket: Socket) => void) =>
     return { ...server, sockets, closed }
   })
 
+/** A server that leaves the response to the first request to the test. */
+const holding = Effect.gen(function*() {
+  const first = yield* Deferred.make<Socket>()
+  let isFirst = true
+  const server = yield* observed((socket) => {
+    if (isFirst) Deferred.unsafeDone(first, Effect.succeed(socket))
+    else socket.write(good)
+    isFirst = false
+  })
+  return { ...server, first: Deferred.await(first) }
+})
+
 const port = (server: { readonly address: () => string | AddressInfo | null }) => (server.address() as AddressInfo).port
 
 /** Instrumentation of undici finds the active span where a request is dispatched. */
@@ -150,16 +162,19 @@ describe("connections", () => {
 
   it.scopedLive("are closed with the layer after the running request", () =>
     Effect.gen(function*() {
-      const server = yield* observed((socket) => void setTimeout(() => socket.write(good), 50))
+      const server = yield* holding
       const scope = yield* Scope.make()
       const client = yield* HttpClient.HttpClient.pipe(
         Effect.provide(yield* Layer.buildWithScope(Node.layerHttpClient(), scope))
       )
       const running = yield* Effect.fork(Effect.flatMap(client.get(server.url), ({ text }) => text))
-      yield* Effect.sleep(20)
-      yield* Scope.close(scope, Exit.void)
+      const socket = yield* server.first
+      const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
+      yield* Effect.yieldNow()
+      assert.isFalse(socket.destroyed)
+      socket.write(good)
       assert.strictEqual(yield* Fiber.join(running), "{}")
-      assert.isTrue(server.sockets.every(({ destroyed }) => !destroyed))
+      yield* Fiber.join(closing)
       yield* Deferred.await(server.closed)
     }))
 })
@@ -195,12 +210,13 @@ for (const interruptions of [0, 1, 2]) {
 describe("the outcome is not-sent", () => {
   it.scopedLive("for a call that times out while it waits for a connection, and no connection is lost", () =>
     Effect.gen(function*() {
-      const server = yield* observed((socket) => void setTimeout(() => socket.write(good), 100))
+      const server = yield* holding
       yield* Effect.gen(function*() {
         const first = yield* Effect.fork(remove)
-        yield* Effect.sleep(20)
+        const socket = yield* server.first
         const error = yield* Effect.flip(IdentityClient.withTimeout(Retry.withoutRetries(createUsersExport({})), 30))
         assert.deepInclude(error, { _tag: "TransportError", outcome: "not-sent", code: "TIMEOUT" })
+        socket.write(good)
         yield* Fiber.join(first)
         yield* remove
       }).pipe(Effect.provide(lean(server.url, { connections: 1 })))
@@ -210,13 +226,14 @@ describe("the outcome is not-sent", () => {
 
   it.scopedLive("for a call that is interrupted while it waits for a connection", () =>
     Effect.gen(function*() {
-      const server = yield* observed((socket) => void setTimeout(() => socket.write(good), 50))
+      const server = yield* holding
       yield* Effect.gen(function*() {
         const first = yield* Effect.fork(remove)
-        yield* Effect.sleep(20)
+        const socket = yield* server.first
         const second = yield* Effect.fork(remove)
         yield* Effect.yieldNow()
         yield* Fiber.interrupt(second)
+        socket.write(good)
         yield* Fiber.join(first)
         yield* remove
       }).pipe(Effect.provide(lean(server.url, { connections: 1 })))

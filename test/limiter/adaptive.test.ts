@@ -67,7 +67,7 @@ describe("an idle tenant", () => {
     idleFor: number,
     { needed = false, ...call }: { readonly needed?: boolean; readonly lasts?: true; readonly isPaused?: true } = {}
   ) => {
-    const { start, strategy } = makeStrategy()
+    const { start, strategy } = makeStrategy({ maxPause: Infinity })
     const grant = start("a", 0)
     if (call.lasts !== true) {
       strategy.settle(grant, call.isPaused === true ? rateLimited({ pause: 2 * idleTime }) : largeReading(60), 0)

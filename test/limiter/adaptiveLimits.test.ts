@@ -47,7 +47,7 @@ describe("an idle tenant", () => {
     >
   ) {
     it(title, () => {
-      const { call, start, stateOf, strategy } = makeStrategy({ ceilings, priors: [] })
+      const { call, start, stateOf, strategy } = makeStrategy({ ceilings, maxPause: Infinity })
       stateOf("unused")
       for (const [operation, response] of calls) {
         if (response === undefined) start(operation, 0)

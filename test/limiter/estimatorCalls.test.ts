@@ -10,7 +10,13 @@ describe("the start of a call", () => {
   it("is counted, and changes nothing else, while nothing is known", () => {
     const estimator = new Estimator()
     const before = estimator.state
-    assert.deepStrictEqual(estimator.start(500, true), { sentAt: 500, setBack: 0, endedBefore: 0, waited: true })
+    assert.deepStrictEqual(estimator.start(500, true), {
+      sentAt: 500,
+      setBack: 0,
+      endedBefore: 0,
+      waited: true,
+      isTest: false
+    })
     assert.deepStrictEqual(changesOf(before, estimator.state), { started: 1, latest: 500, reportedAt: 500 })
     assert.strictEqual(estimator.inFlight, 1)
   })
@@ -31,7 +37,8 @@ describe("the start of a call", () => {
         sentAt: 800,
         setBack: 0,
         endedBefore: 7 - inFlight,
-        waited: false
+        waited: false,
+        isTest: false
       })
       assert.deepStrictEqual(changesOf(before, estimator.state), {
         latest: 900,
@@ -129,7 +136,13 @@ describe("a clock that is set back while calls are in flight", () => {
   it("does not change how long they took, and only the later ones add a sample", () => {
     const { call, estimator } = setBack()
     const later = estimator.start(9_001_100 - back, false)
-    assert.deepStrictEqual(later, { sentAt: 9_001_100 - back, setBack: back, endedBefore: 10, waited: false })
+    assert.deepStrictEqual(later, {
+      sentAt: 9_001_100 - back,
+      setBack: back,
+      endedBefore: 10,
+      waited: false,
+      isTest: false
+    })
     const response = reading(50, { limit: 100, untilFull: undefined })
     estimator.settle(call, response, 9_001_250 - back)
     assert.deepInclude(estimator.state, { callMillis: 250, lastSentAt: 9_001_000 - back, samples: [] })

@@ -2,8 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { BucketReading } from "../../src/internal/limiter/bucketReading.js"
 import { constants } from "../../src/internal/limiter/estimator/constants.js"
-import type { Reservation } from "../../src/internal/limiter/estimator/estimator.js"
 import { FixedWindowState } from "../../src/internal/limiter/estimator/fixedWindow.js"
+import type { Reservation } from "../../src/internal/limiter/estimator/state.js"
 import type { EstimatorState } from "../../src/internal/limiter/estimator/state.js"
 import { changesOf, estimatorWith } from "../support/estimator.js"
 import { rateLimited, reading } from "../support/readings.js"
@@ -41,7 +41,7 @@ const silent = reading(undefined)
 const learn = (state: State, response: BucketReading, call: Partial<Reservation> = {}, prior?: number) => {
   const estimator = estimatorWith({ ...before, ...state }, 1, prior)
   const known = estimator.state
-  estimator.settle({ sentAt: 1990, setBack: 0, endedBefore: 39, waited: false, ...call }, response, 2000)
+  estimator.settle({ sentAt: 1990, setBack: 0, endedBefore: 39, waited: false, isTest: false, ...call }, response, 2000)
   return changesOf(known, estimator.state)
 }
 

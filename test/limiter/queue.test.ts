@@ -40,8 +40,8 @@ const makeQueue = (maxWait = Infinity) => {
   const time = { now: 0 }
   const hooks = { wait: () => {}, perAhead: 0 }
   /** Adds an operation, and gives a call of it. */
-  const callOf = (name: string, at = 0, bucket = "one"): Call => {
-    const call = { tenant, operation: name }
+  const callOf = (name: string, at = 0, bucket = "one", of = tenant): Call => {
+    const call = { tenant: of, operation: name }
     states.set(name, { name, call, at, bucket, held: 0 })
     return call
   }
@@ -50,6 +50,7 @@ const makeQueue = (maxWait = Infinity) => {
     states: () => states.values(),
     bucketOf: ({ bucket }) => bucketOf(bucket),
     ceilingWait: () => 0,
+    waitAfter: () => 0,
     sharesCeilings: false,
     waitApart: ({ held }, _, __, ahead) => held * (ahead + 1),
     isPaused: () => false,
@@ -136,9 +137,9 @@ describe("a queue of calls", () => {
     assert.deepStrictEqual(log, ["a", "b", "b", "c"].map((name) => `${name} refused`))
   })
 
-  it("keeps no queue that is empty: each start looks at all of them", async () => {
+  it("keeps no queue that is empty", async () => {
     const { begin, callOf, close, queue, waiting } = makeQueue()
-    const lists = () => Array.from(queue.queues()).length
+    const lists = () => Array.from(queue.queues(tenant)).length
     const fiber = begin(callOf("a", 1000))
     assert.deepStrictEqual([waiting("a"), lists()], [1, 2])
     Effect.runSync(queue.status)
@@ -146,6 +147,52 @@ describe("a queue of calls", () => {
     Effect.runSync(queue.status)
     assert.deepStrictEqual([waiting("a"), lists()], [0, 0])
     await Effect.runPromise(close)
+  })
+
+  it("looks at no other tenant when a call starts, ends, comes or goes, however many wait", async () => {
+    const { begin, callOf, close, hooks, log, queue, time } = makeQueue()
+    const waitingCalls = Array.from(
+      { length: 1000 },
+      (_, nth) => callOf(`a${nth}`, 1000 + nth, `a${nth}`, `tenant ${nth}`)
+    )
+    for (const call of waitingCalls) begin(call)
+    const looks = (run: () => unknown) => {
+      let count = 0
+      hooks.wait = () => void count++
+      run()
+      return count
+    }
+    const call = callOf("b", 0, "b", "tenant b")
+    const calls = [waitingCalls[7]!, call]
+    let permit: Permit | undefined
+    assert.isAtMost(looks(() => void (permit = Effect.runSync(queue.acquire(call)))), 2)
+    assert.isAtMost(looks(() => Effect.runSync(permit!.settle(undefined))), 2)
+    const fibers = calls.map((one) => {
+      callOf("b", 4000, "b", "tenant b")
+      let fiber: Fiber.RuntimeFiber<Permit, RateLimited> | undefined
+      assert.isAtMost(looks(() => void (fiber = begin(one))), 20)
+      return fiber!
+    })
+    time.now = 1000
+    assert.isAtMost(looks(() => queue.wake("tenant 0")), 2)
+    assert.strictEqual(log.at(-1), "a0 at 1000 waited")
+    let count = 0
+    hooks.wait = () => void count++
+    await Effect.runPromise(Fiber.interruptAll(fibers))
+    assert.isAtMost(count, 20)
+    await Effect.runPromise(close)
+  })
+
+  it("serves every tenant that is due, in any order of their times", () => {
+    const { begin, callOf, log, queue, time } = makeQueue()
+    const order = [5, 2, 9, 1, 7, 3, 8, 0, 6, 4]
+    for (const nth of order) begin(callOf(`a${nth}`, 100 + nth, "a", `tenant ${nth}`))
+    time.now = 99
+    queue.wake("another tenant")
+    assert.deepStrictEqual(log, [])
+    time.now = 130 // each sleeps up to 20 ms longer than its wait
+    queue.wake("another tenant")
+    assert.sameMembers(log, order.map((nth) => `a${nth} at 130 waited`))
   })
 
   it("counts the calls ahead on the same bucket: background calls come after all others", () => {
@@ -183,7 +230,7 @@ describe("a queue of calls", () => {
     begin(callOf("b", 1000))
     begin(callOf("c", 0, "other"))
     time.now = 1000
-    queue.wake()
+    queue.wake(tenant)
     assert.deepStrictEqual(log, ["a at 0", "c at 0", "b at 1000 waited"])
   })
 
@@ -204,7 +251,7 @@ describe("a queue of calls", () => {
     const look = (now: number, at: number) => {
       time.now = now
       states.get("a")!.at = at
-      queue.wake()
+      queue.wake(tenant)
     }
     look(990, 1039)
     assert.deepStrictEqual(log, [])

@@ -25,6 +25,8 @@ interface Limits {
   readonly ceiling: number
   /** The time for which limits of its own hold each call. */
   readonly held: number
+  /** Its wait after the start of another call. */
+  readonly after: number
   readonly isFirst: boolean
   readonly isPaused: boolean
   readonly status: BucketStatus | undefined
@@ -35,6 +37,7 @@ const standard: Limits = {
   perAhead: 0,
   ceiling: 0,
   held: 0,
+  after: 0,
   isFirst: false,
   isPaused: false,
   status: undefined
@@ -67,6 +70,7 @@ const makeQueue = (operations: Readonly<Record<string, Partial<Limits>>>, option
       ceilingWait: ({ ceiling }, _, __, ahead = () => 0) => ceiling + ahead(() => true),
       sharesCeilings: false,
       waitApart: ({ held }, _, __, ahead) => held * (ahead + 1),
+      waitAfter: ({ after }) => after,
       isPaused: ({ isPaused }) => isPaused,
       isFirst: ({ isFirst }) => isFirst,
       wait: ({ asked, perAhead, wait }, _, __, ahead) => {
@@ -104,7 +108,7 @@ const makeQueue = (operations: Readonly<Record<string, Partial<Limits>>>, option
       /** Lets the calls of all operations start. */
       release: Effect.sync(() => {
         for (const state of states.values()) state.wait = 0
-        queue.wake()
+        queue.wake(tenant)
       }),
       /** The numbers of calls ahead with which the queue asks for the wait of an operation during an effect. */
       askedDuring: <A, E, R>(operation: string, self: Effect.Effect<A, E, R>) => {
@@ -164,6 +168,36 @@ describe("a queue of calls", () => {
         assert.deepStrictEqual(yield* askedDuring("own", begin("own")), [...expected])
       }))
   }
+
+  it.scoped("lets a call that may start give way to one before it that would start later", () =>
+    Effect.gen(function*() {
+      const { beginAll, log, release } = yield* makeQueue({
+        busy: { wait: 1000, after: 1000 },
+        several: { wait: 1000, after: 1600 },
+        free: {}
+      })
+      yield* beginAll("busy", "free")
+      assert.deepStrictEqual(log, ["free"])
+      yield* beginAll("several", "free")
+      assert.deepStrictEqual(log, ["free"])
+      yield* release
+      assert.deepStrictEqual(log, ["free", "busy", "several", "free"])
+    }))
+
+  it.scoped("refuses a call that would give way for longer than it may wait", () =>
+    Effect.gen(function*() {
+      const { begin } = yield* makeQueue({
+        several: { wait: 500, after: 600 },
+        free: {},
+        first: { wait: 950, after: 951, isFirst: true }
+      }, { maxWait: 1000 })
+      yield* begin("several")
+      const free = yield* begin("free")
+      yield* TestClock.adjust(100)
+      yield* begin("first")
+      const { retryAfter } = yield* Effect.flip(Fiber.join(free))
+      assert.deepStrictEqual(retryAfter, Duration.millis(950))
+    }))
 
   it.scoped("starts a call at once when those that waited have left: it asks for its wait once", () =>
     Effect.gen(function*() {

@@ -79,8 +79,8 @@ describe("time-outs", () => {
     Effect.gen(function*() {
       const timeouts = yield* Timeouts.make
       const run = (millis: number, task: Timeouts.CallbackTask<never, never>) =>
-        Effect.uninterruptibleMask((restore) =>
-          Timeouts.runWithin({ timeouts, millis, restore }, task, (reason) => reason)
+        Effect.uninterruptible(
+          Timeouts.runWithin({ timeouts, millis }, task, (reason) => reason)
         )
       const thrown = yield* Effect.exit(run(5, () => {
         throw new Error("boom")
@@ -95,8 +95,8 @@ describe("time-outs", () => {
     Effect.gen(function*() {
       const timeouts = yield* Timeouts.make
       const run = (task: Timeouts.CallbackTask<never, never>) =>
-        Effect.uninterruptibleMask((restore) =>
-          Timeouts.runWithin({ timeouts, millis: 10, restore }, task, (reason, hasBegun) => `${reason} ${hasBegun}`)
+        Effect.uninterruptible(
+          Timeouts.runWithin({ timeouts, millis: 10 }, task, (reason, hasBegun) => `${reason} ${hasBegun}`)
         )
       const throwing = run(() => () => {
         throw new Error("boom")
@@ -122,7 +122,7 @@ describe("time-outs", () => {
         return () => true
       }
       const ended = (reason: string, hasBegun: boolean) => `${reason} ${hasBegun}`
-      const refused = Timeouts.runWithin({ timeouts, millis: 5, restore: (wait) => wait }, task, ended)
+      const refused = Timeouts.runWithin({ timeouts, millis: 5 }, task, ended)
       assert.strictEqual(yield* Effect.flip(refused), "CLOSED false")
       assert.strictEqual(started, 0)
     }))

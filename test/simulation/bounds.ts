@@ -1,4 +1,5 @@
 /** Counts token requests and refusals, and compares them with what the faults of a plan can cause. */
+import { isQuiet } from "./plan.js"
 import type { World } from "./world.js"
 
 /** What happened to one process. */
@@ -62,6 +63,7 @@ export class Bounds {
     const mostRefusals = counts.lives + unseen + disturbances + 4
     // Latencies that differ by much let calls arrive faster than they left.
     const early = plan.latency.network[1] < 400 ? 0 : Math.ceil(counts.requests / 5)
+    if (counts.unauthorized > 0 && isQuiet(plan)) this.world.violate("tokens", `p${id}: a token was refused`)
     this.compare(id, "token requests", counts.tokenRequests, mostTokens)
     this.compare(id, "refusals", counts.refused, mostRefusals + early)
   }

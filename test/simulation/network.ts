@@ -132,6 +132,10 @@ export class Network {
               )
             )
           )
+        case "lies":
+          return carryOut((response) =>
+            later(() => receive({ ...response, headers: { ...response.headers, ...this.falseHeaders(fault.about) } }))
+          )
         case "status": {
           const response = this.faulty(fault, request)
           return fault.carriedOut ? carryOut(() => later(() => receive(response))) : void later(() => receive(response))
@@ -140,6 +144,18 @@ export class Network {
           return carryOut((response) => later(() => receive(response)))
       }
     })
+  }
+
+  /** Headers that say that nothing is left for most of a day. */
+  private falseHeaders(about: "reset" | "date"): Readonly<Record<string, string>> {
+    const seconds = Math.floor(this.world.machine.now / 1000)
+    const [date, reset] = about === "date" ? [seconds - 86_400, seconds + 10] : [seconds, seconds + 80_000]
+    return {
+      date: new Date(date * 1000).toUTCString(),
+      "x-ratelimit-limit": "10",
+      "x-ratelimit-remaining": "0",
+      "x-ratelimit-reset": String(reset)
+    }
   }
 
   /** The response of a fault. */

@@ -46,6 +46,8 @@ export interface ProcessPlan {
   readonly crashes: ReadonlyArray<Crash>
   readonly pauses: ReadonlyArray<{ readonly at: number; readonly for: number }>
   readonly calls: ReadonlyArray<Call>
+  /** The time at which its program closes the client, without waiting for its calls. */
+  readonly closes?: number
 }
 
 /**
@@ -54,6 +56,7 @@ export interface ProcessPlan {
  * - `refused`, `lost`, `reset`: the service never receives it; the client sees that no connection was possible, nothing, or a
  *   connection that broke.
  * - `silent`, `cut`, `truncated`: it is carried out; the client sees nothing, a connection that broke, or half of the body.
+ * - `lies`: it is carried out; headers say that nothing is left for most of a day, or come with a time of day that is a day behind.
  * - `slow`: request or response takes longer.
  * - `status`: the service responds with this status, after or without carrying out.
  * - `elsewhere`: it is carried out, and the client follows a redirect to another host, or to the same path with another query
@@ -64,6 +67,7 @@ export type Fault =
   & { readonly key: string; readonly nth: number }
   & (
     | { readonly kind: "refused" | "lost" | "reset" | "silent" | "cut" | "truncated" | "tracer" }
+    | { readonly kind: "lies"; readonly about: "reset" | "date" }
     | { readonly kind: "slow"; readonly leg: "request" | "response"; readonly millis: number }
     | {
       readonly kind: "status"
@@ -199,6 +203,8 @@ const drawFault = (draw: Draw, key: string, nth: number, kinds: ReadonlyArray<Ki
   switch (kind) {
     case "slow":
       return { ...at, kind, leg: draw.oneOf("request", "response"), millis: draw.magnitude([100, minute]) }
+    case "lies":
+      return { ...at, kind, about: draw.oneOf("reset", "date") }
     case "elsewhere":
       return { ...at, kind, status: draw.oneOf(401, 429, 503, 200), ...(draw.chance(0.5) && { moved: true }) }
     case "status": {
@@ -229,6 +235,7 @@ const kinds: ReadonlyArray<Kind> = [
   "slow",
   "status",
   "elsewhere",
+  "lies",
   "tracer"
 ]
 
@@ -332,6 +339,45 @@ const pauseForLong = (plan: Plan): Plan => {
   return { ...plan, faults: [...plan.faults.filter(isOther), ...pauses] }
 }
 
+/** Checks that nothing goes wrong in a plan, so that no token is refused. */
+export const isQuiet = ({ faults, processes, revocations, storeFaults }: Plan): boolean =>
+  faults.length + revocations.length + storeFaults.length === 0 &&
+  processes.every(({ crashes, leaps, pauses }) => crashes.length + leaps.length + pauses.length === 0)
+
+/** Lets tokens live shorter than calls wait for the limiter. */
+const queueForLong = (plan: Plan): Plan => {
+  const draw = new Draw(plan.seed, "long queue")
+  if (draw.chance(0.93)) return plan
+  return {
+    ...plan,
+    service: { ...plan.service, burst: 2, perSecond: 1, tokenLifetime: 60 },
+    processes: plan.processes.slice(0, 1).map((process) => ({
+      ...process,
+      crashes: [],
+      leaps: [],
+      pauses: [],
+      calls: [{ kind: "burst", id: 0, thread: 0, after: 0, times: draw.between(100, 200) }]
+    })),
+    faults: [],
+    storeFaults: [],
+    diskFaults: [],
+    revocations: []
+  }
+}
+
+/** Lets programs close their clients while calls run. */
+const closeMidway = (plan: Plan): Plan => {
+  const draw = new Draw(plan.seed, "closing")
+  if (draw.chance(0.85)) return plan
+  const close = (process: ProcessPlan): ProcessPlan => ({
+    ...process,
+    crashes: [],
+    pauses: [],
+    closes: draw.magnitude([10, 2 * minute])
+  })
+  return { ...plan, processes: plan.processes.map(close) }
+}
+
 /**
  * Lets the processes run jobs. They submit, cancel and resume them, and do little else. In some plans they crash again and again, or
  * stand still.
@@ -394,7 +440,8 @@ export type SimulationKind = typeof simulationKinds[number]
 /** Draws the plan of a seed. The ranges are drawn, too: what one simulation never does, another does all the time. */
 export const drawPlan = (seed: number, kind: SimulationKind): Plan => {
   const isFleet = kind === "fleet" || (kind === "jobs" && new Draw(seed, "fleet").chance(0.3))
-  const change = (plan: Plan) => kind === "jobs" ? withJobs(plan, isCalm) : pauseForLong(crashMidway(contend(plan)))
+  const change = (plan: Plan) =>
+    kind === "jobs" ? withJobs(plan, isCalm) : queueForLong(closeMidway(pauseForLong(crashMidway(contend(plan)))))
   const draw = new Draw(seed, "plan")
   const isCalm = draw.chance(0.1)
   const processes = Array.from({ length: draw.between(1, 3) }, (_, id) => drawProcess(seed, id, isCalm))

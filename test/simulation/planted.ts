@@ -24,6 +24,7 @@ const retryPolicy = "src/internal/call/retryPolicy.ts"
 const lock = "src/internal/redelivery/lock.ts"
 const database = "test/simulation/jobs/database.ts"
 const pipeline = "src/internal/call/pipeline.ts"
+const client = "src/IdentityClient.ts"
 
 const faults: ReadonlyArray<PlantedFault> = [
   {
@@ -53,8 +54,28 @@ const faults: ReadonlyArray<PlantedFault> = [
     name: "a redirected 401 is replayed",
     edits: [{
       file: pipeline,
-      text: "response.status !== 401 || response.redirected ?",
-      by: "response.status !== 401 ?"
+      text: "response.status !== 401 || response.redirected ||",
+      by: "response.status !== 401 ||"
+    }]
+  },
+  {
+    name: "a token that was read before the wait for a permit is sent after it",
+    edits: [{ file: client, text: "withToken(waited, ", by: "withToken(0 * waited, " }]
+  },
+  {
+    name: "closing a client does not end the waits of its calls",
+    edits: [{
+      file: "src/internal/call/runningCalls.ts",
+      text: "      for (const fiber of running) interruptInBackground(fiber)\n",
+      by: ""
+    }]
+  },
+  {
+    name: "headers are believed however long they let calls wait",
+    edits: [{
+      file: "src/internal/limiter/estimator/estimator.ts",
+      text: "Math.max(0, this.reportedAt + maxPause - now)",
+      by: "Infinity"
     }]
   },
   {
@@ -69,8 +90,8 @@ const faults: ReadonlyArray<PlantedFault> = [
     name: "a permit leaks if the tracer throws",
     edits: [{
       file: pipeline,
-      text: "const sent = Effect.suspend(() => {",
-      by: "const sent = ((make: () => Effect.Effect<RawResponse, E | TransportError>) => make())(() => {"
+      text: "const sent = Effect.suspend(() => send(",
+      by: "const sent = ((make: () => Effect.Effect<A, E>) => make())(() => send("
     }]
   },
   {

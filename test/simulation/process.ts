@@ -1,5 +1,5 @@
 /** A simulated process: it starts, makes its calls in several threads, dies and starts again, and ends when it is asked to. */
-import { Cause, Effect, Exit, type Fiber, Layer, Logger, LogLevel, Random } from "effect"
+import { Cause, Effect, Exit, type Fiber, Layer, Logger, LogLevel, Random, Scope } from "effect"
 import { jobsLayer } from "./jobs/programs.js"
 import type { Life } from "./machine.js"
 import type { Call, Crash, ProcessPlan } from "./plan.js"
@@ -21,6 +21,8 @@ export class Process {
   private life: Life | undefined
   private skew: number
   private isClosing = false
+  /** The calls that run. */
+  private readonly running = new Set<Call>()
   private isProbing = false
   private proceed = () => {}
   private close = () => {}
@@ -108,6 +110,36 @@ export class Process {
     })
   }
 
+  /** Closes a client while its calls run: each must end within 5 s, and none as an interruption. */
+  private closeClient(life: Life, scope: Scope.CloseableScope): void {
+    const { plan: { closes }, site: { world } } = this
+    if (closes === undefined) return
+    world.machine.after(closes, () => {
+      if (world.isHealed || this.isClosing) return
+      world.note(`${life.name} closes its client`)
+      world.machine.start(life, Scope.close(scope, Exit.void))
+      const checked = Effect.sync(() => {
+        for (const call of this.running) {
+          if (call.kind === "redelivery") continue // it may wait for its journal
+          world.violate("closing", `${life.name}: ${call.kind} ${call.id} runs on`)
+        }
+      })
+      world.machine.start(life, Effect.zipRight(Effect.sleep("5010 millis"), checked))
+    })
+  }
+
+  private began(call: Call): void {
+    this.running.add(call)
+  }
+
+  /** A call has ended: as an interruption only if something has interrupted it. */
+  private ended(call: Call, exit: Exit.Exit<unknown, unknown>): void {
+    this.running.delete(call)
+    const mayBeInterrupted = this.plan.closes === undefined || call.interruptAfter !== undefined || this.isClosing
+    if (mayBeInterrupted || !Exit.isInterrupted(exit)) return
+    this.site.world.violate("closing", `p${this.plan.id}: ${call.kind} ${call.id} ended as an interruption`)
+  }
+
   private program(life: Life): Effect.Effect<void, unknown> {
     const { plan: { calls, id }, site } = this
     const { world } = site
@@ -119,7 +151,8 @@ export class Process {
       this.proceed = () => resume(Effect.void)
       if (this.isProbing || this.isClosing) this.proceed()
     })
-    const make = (call: Call) => makeCall(site, id, life, call)
+    const make = (call: Call) =>
+      makeCall(site, id, life, call, { began: () => this.began(call), ended: (exit) => this.ended(call, exit) })
     const probed = Effect.suspend(() => Effect.forEach(this.isProbing ? probes : [], make, { discard: true }))
     const closed = Effect.async<void>((resume) => {
       this.isProbed = true
@@ -127,7 +160,11 @@ export class Process {
       if (this.isClosing) this.close()
     })
     const client = clientLayer(site, id, life)
-    return together(
+    // Fresh as a whole: the calls and the jobs of a life share its client, and no life has that of another.
+    const layer = Layer.fresh(
+      site.jobs === undefined ? client : Layer.provideMerge(jobsLayer(site.jobs, id, life), client)
+    )
+    const program = together(
       Array.from(
         threads.values(),
         (calls) => Effect.forEach(calls, make, { discard: true })
@@ -135,11 +172,17 @@ export class Process {
     ).pipe(
       Effect.zipRight(asked),
       Effect.zipRight(probed),
-      Effect.zipRight(closed),
-      Effect.provide(
-        // Fresh as a whole: the calls and the jobs of a life share its client, and no life has that of another.
-        Layer.fresh(site.jobs === undefined ? client : Layer.provideMerge(jobsLayer(site.jobs, id, life), client))
-      ),
+      Effect.zipRight(closed)
+    )
+    return Effect.acquireUseRelease(
+      Scope.make(),
+      (scope) =>
+        Effect.flatMap(Layer.buildWithScope(layer, scope), (context) => {
+          this.closeClient(life, scope)
+          return Effect.provide(program, context)
+        }),
+      Scope.close
+    ).pipe(
       Effect.withRandom(Random.make(`${world.plan.seed} ${life.name}`)),
       Effect.withTracer(tracerOf(world)),
       Logger.withMinimumLogLevel(LogLevel.Debug),

@@ -1,6 +1,6 @@
 /** What simulated programs do: they build a client as a real program does, and make the calls of their plan. */
 import { HttpClient } from "@effect/platform"
-import { Cause, Context, Duration, Effect, Fiber, Layer, Redacted, Stream } from "effect"
+import { Cause, Context, Duration, Effect, type Exit, Fiber, Layer, Redacted, Stream } from "effect"
 import * as Fleet from "../../src/Fleet.js"
 import {
   createUsersExport,
@@ -123,18 +123,31 @@ const exchange = (
   }
 }
 
+interface Observer {
+  readonly began: () => void
+  readonly ended: (exit: Exit.Exit<unknown, unknown>) => void
+}
+
 /** Makes a call as its plan says. Its end, however it ends, goes to the account. */
-export const makeCall = (site: Site, process: number, life: Life, call: Call) => {
+export const makeCall = (site: Site, process: number, life: Life, call: Call, { began, ended }: Observer) => {
   const { account } = site
   const key = keyOfCall(process, call.id)
   const { after, background, interruptAfter, timeout, withoutRetries } = call
-  const made = Effect.suspend(() => exchange(site, key, process, life, call)).pipe(
+  const made = Effect.suspend(() => {
+    began()
+    return exchange(site, key, process, life, call)
+  }).pipe(
     background === undefined ? (self) => self : RateLimiter.withBackground,
     withoutRetries === undefined ? (self) => self : Retry.withoutRetries,
     timeout === undefined ? (self) => self : IdentityClient.withTimeout(Duration.millis(timeout)),
     IdentityClient.withHeaders({ [callHeader]: key }),
     Effect.withSpan("program", { attributes: { [callAttribute]: key } }),
-    Effect.onExit((exit) => Effect.sync(() => account.end(key, exit)))
+    Effect.onExit((exit) =>
+      Effect.sync(() => {
+        ended(exit)
+        account.end(key, exit)
+      })
+    )
   )
   const limited = interruptAfter === undefined ? made : Effect.timeoutOption(made, Duration.millis(interruptAfter))
   return Effect.sleep(after).pipe(

@@ -8,7 +8,7 @@ import {
   TenantState
 } from "../../src/internal/limiter/adaptiveState.js"
 import type { BucketReading } from "../../src/internal/limiter/bucketReading.js"
-import type { ResolvedLimits } from "../../src/internal/limiter/known/options.js"
+import { none, type ResolvedLimits } from "../../src/internal/limiter/known/options.js"
 
 export const tenant = "https://t.example.com/api/v2"
 
@@ -18,8 +18,8 @@ export const nothing: TenantSnapshot = exportTenant(new TenantState(""))
 export const noneInFlight: InFlight = { operations: new Map(), buckets: new Map() }
 
 /** A strategy with operations of one tenant, each of whose calls takes 10 ms. */
-export const makeStrategy = (limits?: ResolvedLimits) => {
-  const strategy = Adaptive.make(limits)
+export const makeStrategy = (limits: Partial<ResolvedLimits> = {}) => {
+  const strategy = Adaptive.make({ ...none, ...limits })
   const stateOf = (operation: string) => strategy.stateOf({ tenant, operation })
   const start = (operation: string, at: number) => strategy.start(stateOf(operation), at, false)
   return {

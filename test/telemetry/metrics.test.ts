@@ -101,8 +101,8 @@ describe("metrics", () => {
       const throws = () => {
         throw new Error("broken")
       }
-      for (const acquire of [throws, () => Effect.dieMessage("broken")]) {
-        const { host, layer } = clientOf({ limiter: broken(acquire), replies: [] })
+      for (const acquire of [throws, () => Effect.dieMessage("broken"), () => Effect.succeed({ settle: throws })]) {
+        const { host, layer } = clientOf({ limiter: broken(acquire), replies: [Testing.reply({ status: 204 })] })
         assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.provide(call, layer))))
         assert.notInclude((yield* metricsOf(host)).join(), "limiter.waiting deleteEventStream: 1")
       }

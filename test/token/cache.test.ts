@@ -124,15 +124,18 @@ describe("one request", () => {
       assert.strictEqual(yield* Fiber.join(second), "t1")
     }))
 
-  it.scoped("ends with the provider's scope, which interrupts all callers that wait for it", () =>
+  it.scoped("ends with the provider's scope, and so do the waits of all its callers, with a TokenError", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const { requests, get } = yield* Scope.extend(manual, scope)
       const callers = yield* Effect.forEach([0, 1, 2], () => Effect.fork(get))
       yield* breathe
       yield* Scope.close(scope, Exit.void)
-      const exits = yield* Effect.forEach(callers, Fiber.await)
-      assert.deepStrictEqual(exits.map(Exit.isInterrupted), [true, true, true])
+      const errors = yield* Effect.forEach(callers, (caller) => Effect.flip(Fiber.join(caller)))
+      assert.deepStrictEqual(
+        errors.map(({ message }) => message),
+        Array.from({ length: 3 }, () => "the token provider was closed")
+      )
       assert.lengthOf(requests, 1)
     }))
 
@@ -141,7 +144,7 @@ describe("one request", () => {
       const scope = yield* Scope.make()
       const { get } = yield* Scope.extend(manual, scope)
       yield* Scope.close(scope, Exit.void)
-      assert.isTrue(Exit.isInterrupted(yield* Effect.exit(get)))
+      assert.deepInclude(yield* Effect.flip(get), { _tag: "TokenError", code: "CLOSED" })
     }))
 
   it.scoped("serves its callers as soon as there is a token, even if something that it started goes on", () =>

@@ -164,6 +164,14 @@ const summary = ({ done, elapsed, outcomes, recalled, stopped }: Redelivery.Prog
     }${stopped ? "; stopped early" : ""}`
   ].filter((text) => text !== "").join("\n")
 
+/** Names the events that may have been accepted, and the option that sends them again. */
+const unknownEvents = ({ outcomes, unknown }: Redelivery.Progress): string =>
+  unknown.length === 0 ?
+    "" :
+    `unknown: ${unknown.join(", ")}${
+      outcomes.unknown > unknown.length ? ", …" : ""
+    }\nCheck them; --repeat-unknown sends them again.`
+
 /** Whether the same command may succeed later, though nothing is changed. */
 const isPassing = (error: { readonly _tag: string; readonly reason?: unknown }): boolean =>
   error._tag === "RunError" && error.reason === "unavailable"
@@ -177,7 +185,9 @@ const redeliverEach = (args: Parsed) =>
     // Events that fail again another night are another job.
     const job = failedSince === undefined ? stream : `${stream}-${failedSince}`
     const directory = args.journal ?? `redelivery-${encodeURIComponent(job)}`
-    const given = idsFrom(file === undefined ? input : fs.stream(file))
+    let hasInput = false
+    const stdin = Stream.tap(input, () => Effect.sync(() => void (hasInput = true)))
+    const given = idsFrom(file === undefined ? stdin : fs.stream(file))
     const ids: Stream.Stream<string, IdsFailure, IdentityClient> = failedSince === undefined
       ? given
       : failedIds(stream, failedSince, eventTypes)
@@ -193,9 +203,13 @@ const redeliverEach = (args: Parsed) =>
       total,
       progress
     })
-    if (file === undefined && failedSince === undefined && inputIsTerminal) {
-      yield* Console.error("Type event ids, one per line, and end with Ctrl-D; or give --file or --failed-since.")
-    }
+    const askForInput = inputIsTerminal
+      ? Console.error("Type event ids, one per line, and end with Ctrl-D; or give --file or --failed-since.")
+      : Effect.suspend(() =>
+        hasInput ? Effect.void : Console.error(
+          "Waiting for event ids on the standard input, one per line; or give --file or --failed-since."
+        )
+      ).pipe(Effect.delay("5 seconds"))
     const howToResume = `Run the same command to resume; the journal is ${directory}`
     const reasons = new Map<string, number>()
     const countReason = ({ error, outcome }: Redelivery.Result) =>
@@ -215,10 +229,11 @@ const redeliverEach = (args: Parsed) =>
       Console.log(
         args.json
           ? jsonLine({ done: now.done, recalled: now.recalled, stopped: now.stopped, ...now.outcomes })
-          : [summary(now), topReasons(reasons)].filter((text) => text !== "").join("\n")
+          : [summary(now), topReasons(reasons), unknownEvents(now)].filter((text) => text !== "").join("\n")
       ))
     yield* Effect.scoped(Effect.gen(function*() {
       yield* ProgressBar.confirmInterrupt
+      if (file === undefined && failedSince === undefined) yield* Effect.forkScoped(askForInput)
       if (!args.json) yield* ProgressBar.show(Effect.map(progress, statusOf))
       yield* Stream.runForEach(results, print)
     })).pipe(
@@ -233,7 +248,13 @@ const redeliverEach = (args: Parsed) =>
             new Exited({ code: error._tag === "RunError" && error.reason !== "refused" ? 3 : exitCode(error) })
           )
         )),
-      Effect.onInterrupt(() => Effect.zipRight(printSummary, Console.error(`Interrupted. ${howToResume}`)))
+      Effect.onInterrupt(() =>
+        Effect.flatMap(Effect.zipRight(printSummary, progress), (now) => {
+          // The results of events that were being sent have not been printed.
+          const unknown = args.json ? unknownEvents(now) : ""
+          return Console.error(`Interrupted. ${howToResume}${unknown === "" ? "" : `\n${unknown}`}`)
+        })
+      )
     )
     yield* printSummary
     const { outcomes: { failed, invalid, unknown }, stopped } = yield* progress

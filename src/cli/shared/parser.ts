@@ -73,6 +73,28 @@ export const refuse = (message: string) => Effect.fail(HelpDoc.p(message))
 /** Tells the failures of the parser, which has printed their messages. */
 export const isParserFailure: (failure: unknown) => boolean = ValidationError.isValidationError
 
+/**
+ * Corrects the parser's script for bash. It looks for the commands of `a__b`, but remembers `a-b`, and so completes the options of none;
+ * and it separates the values of an option by commas, which bash takes for one value.
+ */
+const corrected = (program: string) => (script: string): string => {
+  const name = program.replaceAll("-", "__")
+  return script.replaceAll(`cmd="${program}"`, `cmd="${name}"`).replaceAll(` ${program})`, ` ${name})`)
+    .replace(/(?<=compgen -W ")[\w,-]+(?=")/g, (values) => values.replaceAll(",", " "))
+}
+
+/** Prints the script that completes commands and options in a shell, which the arguments name. */
+export const printCompletions = <R>(
+  program: string,
+  commands: ReadonlyArray<ParserCommand<R>>,
+  args: ReadonlyArray<string>
+): Effect.Effect<void, unknown, ParserEnvironment | R> =>
+  Effect.flatMap(Effect.console, (real) =>
+    Effect.withConsole(runCommands(program, "", commands, args), {
+      ...real,
+      log: (script) => real.log(corrected(program)(String(script)))
+    }))
+
 /** Parses arguments, and runs the command that the first one names. */
 export const runCommands = <R>(
   program: string,

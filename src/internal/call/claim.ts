@@ -1,6 +1,6 @@
 /**
- * Claims: what must be written down before a request that must not be sent twice. A call carries its claim out once it has its token and
- * its permit, right before its first request. So a call that only waits leaves nothing behind when its process dies.
+ * Claims: what must be written down before a request that must not be sent twice. A call carries its claim out once it has its
+ * permit and its token, right before its first request. So a call that only waits leaves nothing behind when its process dies.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

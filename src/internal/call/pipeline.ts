@@ -23,96 +23,118 @@ export interface AuthorizedResponse extends RawResponse {
 /** Headers by token: to validate and join a token of 1 kB costs 0.4 of the 10 µs of a call (`npm run bench:telemetry`, no network). */
 const authorizations = new WeakMap<Redacted.Redacted, string>()
 
-/** The value of the header `authorization`; `undefined` if it cannot carry the token. */
-const authorizationOf = (token: AccessToken): string | undefined => {
+/** The value of the header `authorization`, unless it cannot carry the token. */
+const authorizationOf = (operation: string, token: AccessToken): Effect.Effect<string, TokenError> => {
   const text = Redacted.value(token) // throws if the token has been wiped
   const known = authorizations.get(token)
-  if (known !== undefined || !isValidToken(text)) return known
+  if (known !== undefined) return Effect.succeed(known)
+  const message = "the token is empty or contains characters that a header cannot contain"
+  if (!isValidToken(text)) return new TokenError({ operation, message })
   const authorization = `${token.scheme ?? "Bearer"} ${text}`
   authorizations.set(token, authorization)
-  return authorization
+  return Effect.succeed(authorization)
 }
 
-const withToken = <A, E>(
-  tokens: Tokens,
-  operation: string,
-  attempt: AttemptContext,
-  use: (token: Redacted.Redacted, authorization: string) => Effect.Effect<A, E>
-): Effect.Effect<A, E | TokenError> =>
-  Effect.matchEffect(attempt.restore(tokens.get), {
-    onFailure: (error) => new TokenError({ ...error, operation, message: error.message }),
-    onSuccess: (token): Effect.Effect<A, E | TokenError> => {
-      const authorization = authorizationOf(token)
-      return authorization === undefined
-        ? new TokenError({
-          operation,
-          message: "the token is empty or contains characters that a header cannot contain"
-        })
-        : use(token, authorization)
-    }
-  })
+/** Gives the header with a token to `use`, after a wait of this number of milliseconds. */
+export type WithToken = <E>(
+  waited: number,
+  use: (authorization: string) => Effect.Effect<RawResponse, E>
+) => Effect.Effect<AuthorizedResponse, E | TokenError | TransportError>
 
-/** Sends a request with a token. If the service refuses it, which carries nothing out, retries once with another token. */
+/** The number of times that a call is sent at most because the service refuses its token. */
+const mostTokens = 3
+
+/** After a longer wait, in milliseconds, the token is read again: it may have expired in a limiter's queue. */
+const longWait = 1000
+
+/**
+ * Sends a request with a token. It is read before the wait for a permit, because calls that have their permits and wait for a token would
+ * all be sent at once when it comes; and again after a long wait. If the service refuses it, which carries nothing out, sends the request
+ * again with another token; a third time only if the second was no longer the provider's own by then.
+ */
 export const authorized = <E>(
   tokens: Tokens,
   operation: string,
   attempt: AttemptContext,
-  send: (authorization: string) => Effect.Effect<RawResponse, E>
-): Effect.Effect<AuthorizedResponse, E | TokenError> => {
-  // Field by field: `{ ...response, token }` costs 2 of the 50 µs of a call (`npm run bench`).
-  const succeed = ({ body, completeness, headers, redirected, status }: RawResponse, token: Redacted.Redacted) =>
-    Effect.succeed<AuthorizedResponse>({ status, headers, body, completeness, redirected, token })
-  return withToken(tokens, operation, attempt, (token, authorization) =>
+  send: (withToken: WithToken) => Effect.Effect<AuthorizedResponse, E>
+): Effect.Effect<AuthorizedResponse, E | TokenError | TransportError> => {
+  const get = Effect.mapError(
+    attempt.wait(tokens.get),
+    (error) => error._tag === "TokenError" ? new TokenError({ ...error, operation, message: error.message }) : error
+  )
+  const using = (first: AccessToken): WithToken => (waited, use) =>
     Effect.flatMap(
-      send(authorization),
-      (response): Effect.Effect<AuthorizedResponse, E | TokenError> =>
-        response.status !== 401 || response.redirected ? succeed(response, token) : Effect.zipRight(
-          attempt.restore(tokens.invalidate(token)),
-          withToken(tokens, operation, attempt, (other, authorization) => {
-            if (Redacted.value(other) === Redacted.value(token)) return succeed(response, token)
-            attempt.telemetry.tokenReplaced()
-            return Effect.flatMap(send(authorization), (second) => succeed(second, other))
-          })
-        )
-    ))
+      waited < longWait ? Effect.succeed(first) : get,
+      // Field by field: `{ ...response, token }` costs 2 of the 50 µs of a call (`npm run bench`).
+      (token) =>
+        Effect.flatMap(authorizationOf(operation, token), (authorization) =>
+          Effect.map(use(authorization), ({ body, completeness, headers, redirected, status }) => ({
+            status,
+            headers,
+            body,
+            completeness,
+            redirected,
+            token
+          })))
+    )
+  const sendNth = (
+    nth: number,
+    token: AccessToken
+  ): Effect.Effect<AuthorizedResponse, E | TokenError | TransportError> =>
+    Effect.flatMap(send(using(token)), (response) => {
+      if (response.status !== 401 || response.redirected || nth === mostTokens) return Effect.succeed(response)
+      const invalidated = nth === 1 ? attempt.wait(tokens.invalidate(response.token)) : Effect.void
+      return Effect.flatMap(Effect.zipRight(invalidated, get), (other) => {
+        if (Redacted.value(other) === Redacted.value(response.token)) return Effect.succeed(response)
+        attempt.telemetry.tokenReplaced()
+        return sendNth(nth + 1, other)
+      })
+    })
+  return Effect.flatMap(get, (token) => Effect.zipRight(authorizationOf(operation, token), sendNth(1, token)))
 }
 
+/** Sends the request of an attempt, unless its claim fails or the circuit is open. `send` receives the headers of its trace. */
+export type Begin = <E>(
+  send: (traceHeaders: Readonly<Record<string, string>> | undefined) => Effect.Effect<RawResponse, E>
+) => Effect.Effect<RawResponse, E | TransportError>
+
 /**
- * Waits for a permit, carries the claim of the call out, sends the request, and settles the permit with the response, or with `undefined`
- * if none came. If the claim fails, or the circuit has opened meanwhile, gives the permit back instead. The wait for the permit does not
- * count towards the total time. Must run in an uninterruptible region; only the waits can be interrupted.
+ * Waits for a permit, tells `send` for how many milliseconds, and settles it with the response of `send`, or with `undefined` if none came. Gives it back if `send` fails before it
+ * begins the request. The wait for the permit does not count towards the total time. Must run in an uninterruptible region.
  */
-export const permitted = <E>(
+export const permitted = <A extends RawResponse, E>(
   limiter: Limiter,
   call: Call,
   attempt: AttemptContext,
-  send: (traceHeaders: Readonly<Record<string, string>> | undefined) => Effect.Effect<RawResponse, E>
-): Effect.Effect<RawResponse, E | RateLimited | TransportError> => {
-  // Called before `pause()`: if a user's limiter throws, the waiting gauge must not stay raised.
-  const acquire = attempt.restore(limiter.acquire(call))
+  send: (begin: Begin, waited: number) => Effect.Effect<A, E>
+): Effect.Effect<A, E | RateLimited | TransportError> => {
   attempt.pause()
-  return Effect.matchCauseEffect(acquire, {
+  // Users' limiters may throw: each of their functions is called once, where a defect ends the wait.
+  return Effect.matchCauseEffect(attempt.wait(Effect.suspend(() => limiter.acquire(call))), {
     onFailure: (cause) => {
       attempt.resume()
       return Effect.failCause(cause)
     },
     onSuccess: (permit) => {
-      let withoutResponse = permit.giveBack ?? permit.settle(undefined)
+      let hasBegun = false
       const notSent = (code: string) => transportError(call.operation, call.tenant, "not-sent", code)
-      const begin = (): Effect.Effect<RawResponse, E | TransportError> => {
-        if (!attempt.maySend()) return notSent(openCode)
-        withoutResponse = permit.settle(undefined)
-        return attempt.telemetry.attempt(send)
+      const begin: Begin = <E>(request: Parameters<typeof attempt.telemetry.attempt<RawResponse, E>>[0]) => {
+        const unlessOpen = (): Effect.Effect<RawResponse, E | TransportError> => {
+          if (!attempt.maySend()) return notSent(openCode)
+          hasBegun = true
+          return attempt.telemetry.attempt(request)
+        }
+        return attempt.claim === undefined
+          ? unlessOpen()
+          : Effect.flatMap(attempt.wait(attempt.claim), (mayGoOn) => mayGoOn ? unlessOpen() : notSent(unclaimedCode))
       }
       // Suspended, so that the permit is settled even if a tracer throws.
-      const sent = Effect.suspend(() => {
-        attempt.resume()
-        return attempt.claim === undefined
-          ? begin()
-          : Effect.flatMap(attempt.restore(attempt.claim), (mayGoOn) => mayGoOn ? begin() : notSent(unclaimedCode))
-      })
+      const sent = Effect.suspend(() => send(begin, attempt.resume()))
       return Effect.matchCauseEffect(sent, {
-        onFailure: (cause) => Effect.zipRight(withoutResponse, Effect.failCause(cause)),
+        onFailure: (cause) => {
+          const givenBack = hasBegun ? undefined : permit.giveBack
+          return Effect.zipRight(givenBack ?? permit.settle(undefined), Effect.failCause(cause))
+        },
         onSuccess: (response) =>
           // After a redirect, status and headers may be those of another service.
           Effect.map(permit.settle(response.redirected ? undefined : response), () => {

@@ -24,18 +24,19 @@ import {
   type Policy,
   responseShowsOutage
 } from "./retryPolicy.js"
+import type { Wait } from "./runningCalls.js"
 import { transportError } from "./transportError.js"
 
 /** The part of a call that its attempts use. */
 export interface AttemptContext {
-  /** Makes the waits of an attempt interruptible; all else is uninterruptible. */
-  readonly restore: FiberAccess.Restore
+  readonly wait: Wait
   readonly telemetry: CallTelemetry
   /** Limits a time-out of the attempt to what is left of the total time, in milliseconds. */
   readonly limitTimeout: (millis: number) => number
   /** Stops the total time while the attempt waits for a permit. */
   readonly pause: () => void
-  readonly resume: () => void
+  /** Returns the milliseconds that the attempt has waited. */
+  readonly resume: () => number
   /** Checks that the attempt may be sent: while it waited the client's circuit may have opened. */
   readonly maySend: () => boolean
   /** The claim of the call, if it has one; it gives false if nothing may be sent. */
@@ -46,13 +47,13 @@ const wasNotSent = (error: AttemptFailure): boolean => error._tag !== "Transport
 
 /**
  * Makes attempts until one has a final result, the policy allows no more of them, or the next wait would exceed the total
- * time. Must run in an uninterruptible region; `restore` makes the waits interruptible.
+ * time. Must run in an uninterruptible region; `wait` makes the waits interruptible.
  */
 export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> implements AttemptContext {
   private readonly endpoint: Any
   private readonly policy: Policy
   private readonly fiber: FiberAccess.AnyFiber
-  readonly restore: FiberAccess.Restore
+  readonly wait: Wait
   readonly telemetry: CallTelemetry
   readonly claim: Effect.Effect<boolean> | undefined
   private readonly attempt: (context: AttemptContext) => Effect.Effect<A, E, R>
@@ -80,7 +81,7 @@ export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> imple
     endpoint: Any,
     policy: Policy,
     fiber: FiberAccess.AnyFiber,
-    restore: FiberAccess.Restore,
+    wait: Wait,
     telemetry: CallTelemetry,
     guards: Guards,
     attempt: (context: AttemptContext) => Effect.Effect<A, E, R>
@@ -88,7 +89,7 @@ export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> imple
     this.endpoint = endpoint
     this.policy = policy
     this.fiber = fiber
-    this.restore = restore
+    this.wait = wait
     this.telemetry = telemetry
     this.attempt = attempt
     this.clock = FiberAccess.clockOf(fiber)
@@ -109,11 +110,12 @@ export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> imple
     this.telemetry.waitStarted()
   }
 
-  resume(): void {
+  resume(): number {
     this.sentAt = this.now()
     const waited = this.sentAt - this.pausedAt
     this.startedAt += waited
     this.telemetry.waitEnded(waited)
+    return waited
   }
 
   maySend(): boolean {
@@ -179,11 +181,11 @@ export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> imple
       if (millis >= this.timeLeft()) return lastResult
       this.attempts++
       const { budget } = this.guards
-      const wait = this.restore(Effect.sleep(millis))
+      const wait = this.wait(Effect.sleep(millis))
       if (budget === undefined || budget.take()) {
-        return Effect.flatMap(this.telemetry.backoff(millis, wait), () => this.run())
+        return this.after(this.telemetry.backoff(millis, wait), () => this.run())
       }
-      return Effect.flatMap(
+      return this.after(
         this.telemetry.retryDeferred(budget.shouldWarn(), wait),
         () => this.retryBeyond(budget, lastResult, retryAfter, took)
       )
@@ -202,7 +204,7 @@ export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> imple
   ): Effect.Effect<A, E | TransportError, R> {
     const since = this.now()
     const timeLimit = Math.min(this.timeout, this.timeLeft())
-    return Effect.flatMap(this.restore(budget.wait(this.queue, timeLimit)), (isAllowed) => {
+    return this.after(this.wait(budget.wait(this.queue, timeLimit)), (isAllowed) => {
       const waited = this.now() - since
       this.startedAt += waited
       if (isAllowed) {
@@ -213,7 +215,18 @@ export class RetryLoop<A extends RawResponse, E extends AttemptFailure, R> imple
       if (this.isLast) return lastResult
       const rest = Math.max(0, took - waited)
       this.startedAt += rest
-      return Effect.zipRight(this.restore(Effect.sleep(rest)), this.retry(lastResult, retryAfter, took))
+      return this.after(this.wait(Effect.sleep(rest)), () => this.retry(lastResult, retryAfter, took))
+    })
+  }
+
+  /** Continues after a wait. If the client closes meanwhile, the call ends as it does when its next attempt is not sent. */
+  private after<B>(
+    wait: Effect.Effect<B, TransportError>,
+    next: (result: B) => Effect.Effect<A, E | TransportError, R>
+  ): Effect.Effect<A, E | TransportError, R> {
+    return Effect.matchEffect(wait, {
+      onFailure: (closed) => this.uncertain ?? Effect.fail(closed),
+      onSuccess: next
     })
   }
 

@@ -38,6 +38,17 @@ const isMark = (code: number): boolean => code === invalid || code === tooLong
 
 const endOfLine = (text: string, index: number): number => text.indexOf("\n", index) + 1
 
+/** Makes one quote of each two, part by part: a text of many quotes takes longer than its parts. */
+const withSingleQuotes = (field: string): string => {
+  let text = ""
+  for (let begin = 0, end: number; begin < field.length; begin = end) {
+    end = begin + 16_384
+    while (field.charCodeAt(end) === quote) end++
+    text += field.slice(begin, end).split("\"\"").join("\"")
+  }
+  return text
+}
+
 /** Reads rows of a text of whole lines. A row that has not ended is left. */
 class Reader {
   text = ""
@@ -68,7 +79,7 @@ class Reader {
           at += 2
         }
         field = text.slice(begin, at++)
-        if (hasDoubled) field = field.replaceAll("\"\"", "\"")
+        if (hasDoubled) field = withSingleQuotes(field)
         if (this.undoGuard && field.charCodeAt(0) === 0x27) field = field.slice(1)
         if (text.charCodeAt(at) === carriageReturn) {
           const next = text.charCodeAt(at + 1)
@@ -164,7 +175,12 @@ export const makeCsvParser = <A>(decode: DecodeRow<A>, { maxLength, undoGuard }:
   /** The line and the text with which a row begins that is too long and has not ended yet. */
   let long: { readonly line: number; readonly text: string } | undefined
 
+  /** The text that has come since the last row was read. */
+  let added = ""
+
   const read = (isEnd: boolean, rows: Array<RowResult<A>>): void => {
+    reader.text += added
+    added = ""
     const hasMark = markProblem(reader.text) !== undefined
     while (reader.at < reader.text.length) {
       const { at: start, line, text } = reader
@@ -205,8 +221,9 @@ export const makeCsvParser = <A>(decode: DecodeRow<A>, { maxLength, undoGuard }:
 
   return {
     push: (lines, rows) => {
-      reader.text += lines
-      read(false, rows)
+      added += lines
+      // A row that has not ended is read again once the text is twice as long: else each block would read all of it again.
+      if (added.length >= reader.text.length) read(false, rows)
     },
     end: (rows) => read(true, rows)
   }

@@ -75,6 +75,11 @@ export const make = (
       sharesCeilings: true,
       waitApart: (other, state, _, ahead) =>
         strategyOf(other).waitApart(other, state, ofState(other).replica.now(), ahead),
+      // A granted call has given way already.
+      waitAfter: (state, other, _, share, ahead) =>
+        ofState(other).replica.hasGrant(other)
+          ? 0
+          : strategyOf(state).waitAfter(state, other, ofState(state).replica.now(), share, ahead),
       isPaused: (state) => strategyOf(state).isPaused(state, ofState(state).replica.now()),
       isFirst: (state) => strategyOf(state).isFirst(state),
       wait: (state, _, share, ahead, waited) => ofState(state).wait(state, share, ahead, waited),

@@ -241,7 +241,7 @@ export class Replica {
   private grant(queue: CallQueue<OperationState> | undefined, now: number) {
     const { grants, throttled } = grant({
       strategy: this.strategy,
-      queues: Array.from(queue?.queues() ?? []).filter(([first]) => first?.state.call.tenant === this.tenant),
+      queues: queue?.queues(this.tenant) ?? [],
       rivals: Membership.rivals(this.members, now).length,
       reserve: this.host.reserve,
       now,

@@ -38,6 +38,7 @@ const timeToLive = Duration.hours(1)
 export class TenantSync {
   readonly replica: Replica
   private readonly host: Host
+  private readonly tenant: string
   /** Visits the store when it fires. */
   private readonly timer: Timer
   private readonly key: string
@@ -58,6 +59,7 @@ export class TenantSync {
   constructor(host: Host, tenant: string, timer: Timer) {
     this.replica = new Replica(host, tenant, timer.now)
     this.host = host
+    this.tenant = tenant
     this.timer = timer
     this.key = host.format.keyOf(tenant)
     const intervals = host.limits.ceilings.map(({ interval }) => Duration.millis(interval))
@@ -189,7 +191,7 @@ export class TenantSync {
     else if (this.replica.hasEnded) this.timer.set(now + timing.reportDelay)
     else if (this.replica.hasInFlight) this.timer.set(now + timing.heartbeat)
     if (this.isUrgent) this.visit()
-    this.host.queue?.wake()
+    this.host.queue?.wake(this.tenant)
     // The grants that are left belong to calls that were interrupted. If later calls used them, a ceiling would count those calls from
     // the time of the grant, before they start.
     if (this.host.limits.ceilings.length > 0) this.replica.returnGrants()

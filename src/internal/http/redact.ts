@@ -114,14 +114,14 @@ const hide = (text: string, secrets: ReadonlyArray<string>, parts: boolean): str
   return text.replace(/[^]/g, (unit, nth: number) => !hidden[nth] ? unit : hidden[nth - 1] ? "" : "…")
 }
 
-/** The most characters of secrets that are looked for: that takes some milliseconds. With more, the whole text is hidden. */
-const maxSecrets = 65_536
+/** The most characters of secrets that are looked for: that takes up to 10 ms (`npm run bench:blocking`). With more, the whole text is hidden. */
+const maxSecrets = 32_768
 
 /**
  * Replaces JSON Web Tokens, secrets and, with `parts`, their parts of 8 characters by `…`, whatever their case and accents. Secrets of up
  * to three characters are hidden where they are words of their own. A text that repeats secrets escaped, even twice, is printed
  * without its escapes. Replaces control characters by spaces, and cuts the text at 500 characters. If the secrets have more
- * than 65,536 characters, all of the text is hidden.
+ * than 32,768 characters, all of the text is hidden.
  */
 export const redact = (text: string, secrets: ReadonlyArray<string>, parts = true): string => {
   const all = new Set(secrets)

@@ -1,12 +1,21 @@
 /** The strategy that learns limits from responses, one tenant at a time. */
 import { getOrInsert } from "../runtime/memoize.js"
-import { type AdaptiveGrant, type OperationState, type SharedBucket, TenantState } from "./adaptiveState.js"
+import {
+  type AdaptiveGrant,
+  type CeilingCounter,
+  type OperationState,
+  type SharedBucket,
+  TenantState
+} from "./adaptiveState.js"
 import { place } from "./bucketInference.js"
 import { none } from "./known/options.js"
 import { type CountAhead, idleTime, type LimitStrategy } from "./strategy.js"
 
-/** A tenant's calls never stall longer than this for an operation whose bucket is unknown, in milliseconds. */
-const longestStandstill = 2000
+/**
+ * The first call of an operation waits no longer than this for buckets that may not be its own, in milliseconds. Of several such calls
+ * one starts in this time.
+ */
+const longestDoubt = 2000
 
 export interface AdaptiveStrategy extends LimitStrategy<OperationState, AdaptiveGrant> {
   readonly tenantOf: (name: string) => TenantState
@@ -50,24 +59,28 @@ export const make = (limits = none): AdaptiveStrategy => {
     ceilingWait: (state, now, share, ahead = () => 0) => ceilingWait(state, now, share, ahead),
     sharesCeilings: false,
     waitApart: (other, state, now, ahead) => {
-      const shared = bucketsOf(state)
-      const ceilings = other.ceilings.filter((ceiling) => !state.ceilings.includes(ceiling))
-      const buckets = bucketsOf(other).filter((bucket) => !shared.includes(bucket))
-      return Math.max(
-        0,
-        ...ceilings.map((ceiling) => ceiling.wait(now, 0, ahead)),
-        ...buckets.map(({ estimator }) => estimator.wait(now, 0, ahead))
-      )
+      const shared = limitsOf(state)
+      const own = limitsOf(other).filter((limit) => !shared.includes(limit))
+      return Math.max(0, ...own.map((limit) => limit.wait(now, 0, ahead)))
+    },
+    waitAfter: (state, other, now, share, ahead) => {
+      const others = limitsOf(other)
+      const shared = limitsOf(state).filter((limit) => others.includes(limit))
+      return Math.max(0, ...shared.map((limit) => limit.wait(now, share, ahead, 1)))
     },
     isFirst: (state) => isNew(state) && state.startedAt === -Infinity && state.tenant.buckets.size > 0,
     wait,
     start: (state, now, waited) => {
       state.inFlight++
       state.startedAt = state.tenant.startedAt = now
+      if (isNew(state)) state.tenant.doubtfulAt = now
       return {
         state,
         sentAt: now,
-        reservations: bucketsOf(state).map((bucket) => [bucket, bucket.estimator.start(now, waited)]),
+        reservations: bucketsOf(state).map((bucket) => [
+          bucket,
+          bucket.estimator.start(now, waited, now, bucket.isTested(now))
+        ]),
         counted: state.ceilings.map((ceiling) => [ceiling, ceiling.start(now)])
       }
     },
@@ -78,6 +91,9 @@ export const make = (limits = none): AdaptiveStrategy => {
     },
     settle: ({ reservations, sentAt, state }, reading, now) => {
       state.inFlight--
+      const hasTested = reading?.isRateLimited === false && reading.limit !== undefined &&
+        reservations.some(([bucket, { isTest }]) => isTest && bucket === state.bucket)
+      if (hasTested) { for (const operation of state.bucket?.operations ?? []) operation.observations = [] }
       const bucket = reading === undefined ? undefined : place(state, sentAt, reading, now)
       for (const [from, reservation] of reservations) {
         if (from === bucket || bucket === undefined) from.estimator.settle(reservation, reading, now)
@@ -103,6 +119,12 @@ const bucketsOf = ({ bucket, isSilent, tenant }: OperationState): ReadonlyArray<
   return isSilent || tenant.buckets.size === 0 ? [tenant.unknown] : Array.from(tenant.buckets)
 }
 
+/** All limits that must allow a call. */
+const limitsOf = (state: OperationState): ReadonlyArray<CeilingCounter | SharedBucket> => [
+  ...state.ceilings,
+  ...bucketsOf(state)
+]
+
 /** Checks that nothing is known about an operation. */
 const isNew = ({ bucket, isSilent }: OperationState): boolean => bucket === undefined && !isSilent
 
@@ -111,8 +133,8 @@ const bucketWait = (state: OperationState, now: number, share: number, ahead: nu
   const { tenant } = state
   if (isNew(state) && state.inFlight > 0 && tenant.buckets.size > 0) return Infinity
   let longest = 0
-  for (const { estimator } of bucketsOf(state)) longest = Math.max(longest, estimator.wait(now, share, ahead))
+  for (const bucket of bucketsOf(state)) longest = Math.max(longest, bucket.wait(now, share, ahead))
   if (!isNew(state) || state.inFlight > 0) return longest
-  const left = longestStandstill - Math.min(waited, now - tenant.startedAt)
+  const left = longestDoubt - Math.min(waited, now - tenant.doubtfulAt)
   return Math.min(longest, Math.max(left, tenant.unknown.estimator.pausedFor(now)))
 }

@@ -1,7 +1,7 @@
 /** The state of the adaptive strategy: the operations and buckets of a tenant, and the same as plain data. */
 import { getOrInsert } from "../runtime/memoize.js"
-import { Estimator, type Reservation } from "./estimator/estimator.js"
-import type { EstimatorState } from "./estimator/state.js"
+import { Estimator } from "./estimator/estimator.js"
+import type { EstimatorState, Reservation } from "./estimator/state.js"
 import { CeilingCounter, type CeilingSnapshot } from "./known/ceiling.js"
 import { none, type ResolvedLimits } from "./known/options.js"
 import type { Call } from "./limiter.js"
@@ -45,9 +45,23 @@ export class SharedBucket {
   /** By the id of another bucket: the number of times that its calls seemed to draw on this one. */
   similarity = new Map<string, number>()
 
-  constructor(id: string, limit: number) {
+  private readonly maxPause: number
+
+  constructor(id: string, limit: number, maxPause: number) {
     this.id = id
     this.limit = limit
+    this.maxPause = maxPause
+  }
+
+  /** The milliseconds until a call may start that leaves `share` of it, and comes after `ahead` others, if `starting` more start now. */
+  wait(now: number, share: number, ahead: number, starting = 0): number {
+    const wait = this.estimator.wait(now, share, ahead, starting)
+    return ahead + starting > 0 ? wait : Math.min(wait, this.estimator.untilTest(now, this.maxPause))
+  }
+
+  /** Checks that a call that starts now does so only to test what the responses said. */
+  isTested(now: number): boolean {
+    return this.estimator.wait(now, 0, 0) > 0 && this.estimator.untilTest(now, this.maxPause) === 0
   }
 }
 
@@ -56,24 +70,33 @@ export class TenantState {
   /** Its operations by their names. */
   readonly operations = new Map<string, OperationState>()
   /** Stands for the buckets of operations about which nothing is known. */
-  readonly unknown = new SharedBucket("?", 0)
+  readonly unknown: SharedBucket
   readonly buckets = new Set<SharedBucket>()
   readonly ceilings: ReadonlyArray<CeilingCounter>
   private readonly priors: ReadonlyArray<Prior>
+  private readonly maxPause: number
   /** The number of buckets made so far. */
   bucketCount = 0
   /** The start of its last call. */
   startedAt = -Infinity
+  /** The start of the last call about whose operation nothing was known; no part of the snapshot. */
+  doubtfulAt = -Infinity
 
-  constructor(name: string, { ceilings, priors }: ResolvedLimits = none) {
+  constructor(name: string, { ceilings, maxPause, priors }: ResolvedLimits = none) {
     this.name = name
+    this.maxPause = maxPause
+    this.unknown = this.makeBucket("?", 0)
     this.ceilings = ceilings.map((options) => new CeilingCounter(options))
     this.priors = priors
     for (const prior of priors) {
-      const bucket = new SharedBucket(priorId(prior), prior.burst)
+      const bucket = this.makeBucket(priorId(prior), prior.burst)
       bucket.estimator.assume(prior.burst, rateOf(prior))
       this.buckets.add(bucket)
     }
+  }
+
+  makeBucket(id: string, limit: number): SharedBucket {
+    return new SharedBucket(id, limit, this.maxPause)
   }
 
   operation(name: string): OperationState {
@@ -185,7 +208,7 @@ export const importTenant = (tenant: TenantState, snapshot: TenantSnapshot, inFl
     const prior = estimator.isPrior ? tenant.priorWith(id) : undefined
     const limit = prior?.burst ?? storedLimit
     const known = before.get(id)
-    const bucket = known?.limit === limit ? known : new SharedBucket(id, limit)
+    const bucket = known?.limit === limit ? known : tenant.makeBucket(id, limit)
     bucket.estimator.restore(estimator, inFlight.buckets.get(id) ?? 0)
     if (prior !== undefined) bucket.estimator.replacePrior(limit, rateOf(prior))
     bucket.operations.clear()

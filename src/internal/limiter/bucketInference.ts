@@ -3,7 +3,7 @@
  * to share until a response shows more calls left than can be left. Then they part, and join again when the responses of
  * each show the calls of the other.
  */
-import { type Observation, type OperationState, SharedBucket, type TenantState } from "./adaptiveState.js"
+import type { Observation, OperationState, SharedBucket, TenantState } from "./adaptiveState.js"
 import type { BucketReading } from "./bucketReading.js"
 
 /** The number of observations kept of each operation. */
@@ -86,7 +86,7 @@ const bestOf = (
 /** Moves an operation to the bucket that explains an observation best, or to a new one if none does. */
 const enter = (state: OperationState, limit: number, observation: Observation): SharedBucket => {
   const { tenant } = state
-  const best = bestOf(state, limit, observation) ?? new SharedBucket(`${++tenant.bucketCount}`, limit)
+  const best = bestOf(state, limit, observation) ?? tenant.makeBucket(`${++tenant.bucketCount}`, limit)
   tenant.buckets.add(best)
   best.operations.add(state)
   state.bucket = best

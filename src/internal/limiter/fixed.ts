@@ -28,6 +28,7 @@ export const make = (limit: number, rate: number): LimitStrategy<FixedState, voi
     ceilingWait: () => 0,
     sharesCeilings: false,
     waitApart: () => 0,
+    waitAfter: () => 0,
     isPaused: () => false,
     isFirst: () => false,
     wait: (_, now, share, ahead) => {

@@ -38,8 +38,8 @@ export interface Options {
    */
   readonly maxWait?: Duration.DurationInput | undefined
   /**
-   * The longest pause that the service may ask for by `Retry-After` (default 15 min). After that, one call at a time tests
-   * whether the service responds again, however long the pause was to be. Only for limiters that learn from responses.
+   * The longest pause that responses may cause (default 15 min), by `Retry-After` or by rate-limit headers. After that, one call at a
+   * time tests whether the service responds again, however long the pause was to be. Only for limiters that learn from responses.
    */
   readonly maxPause?: Duration.DurationInput | undefined
   /** The share of the limit that background calls leave to the others, from 0 to 1 (default 0.2). */

@@ -1,4 +1,7 @@
-/** A limiter: a queue of calls that wait for a permit, first come, first served, with one timer for all of them. */
+/**
+ * A limiter: queues of calls that wait for a permit, first come, first served, with one timer for all of them. The limits of one tenant
+ * say nothing about another, so what happens to a call of one concerns no other.
+ */
 import type * as Cause from "effect/Cause"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -8,17 +11,17 @@ import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import { type Quota, RateLimited } from "../../Errors.js"
 import { type AnyFiber, settingOf, withFiber } from "../runtime/fiber.js"
-import { LinkedList } from "../runtime/linkedList.js"
-import { getOrInsert } from "../runtime/memoize.js"
 import { clockOffset } from "../runtime/monotonicClock.js"
 import { makeSignal } from "../runtime/streams/queues.js"
 import * as Timer from "../runtime/timer.js"
 import { isBackgroundWork } from "./backgroundWork.js"
 import { readRateLimit } from "./bucketReading.js"
+import { maxPauseOf } from "./known/options.js"
 import type { Call, LimitedResponse, Limiter, Options, Permit, Status, WaitReason } from "./limiter.js"
 import * as Permits from "./permit.js"
 import { type CountAhead, countWithin, idleTime, type LimitStrategy } from "./strategy.js"
-import { QueuedCall, startsBefore, type WaitingCall } from "./waitingCall.js"
+import { givesWay, QueuedCall, startsBefore, type WaitingCall } from "./waitingCall.js"
+import { type TenantQueue, WaitingCalls } from "./waitingCalls.js"
 import * as WaitWarnings from "./waitWarnings.js"
 
 /** The default of `reserve`. */
@@ -28,10 +31,10 @@ export const defaultReserve = 0.2
 export interface CallQueue<State> extends Limiter {
   /** The number of calls that wait. */
   readonly waiting: (state: State) => number
-  /** The calls that wait, each list in the order of arrival. */
-  readonly queues: () => Iterable<Iterable<WaitingCall<State>>>
-  /** Looks again for calls that may start, after a change that came from no call of this queue. */
-  readonly wake: () => void
+  /** The calls that wait for a tenant, each list in the order of arrival. */
+  readonly queues: (tenant: string) => ReadonlyArray<Iterable<WaitingCall<State>>>
+  /** Looks again for calls of a tenant that may start, after a change that came from no call of this queue. */
+  readonly wake: (tenant: string) => void
 }
 
 /** The limits of a sleep, in milliseconds: a wrong estimate must not make it spin, and it looks again every hour. */
@@ -50,15 +53,13 @@ export const make = <State extends { readonly call: Call }, Grant>(
 ): Effect.Effect<CallQueue<State>, never, Scope.Scope> =>
   Effect.gen(function*() {
     type Waiting = QueuedCall<State>
-    type Lists = readonly [interactive: LinkedList<Waiting>, background: LinkedList<Waiting>]
     const { reserve = defaultReserve } = options
-    const maxPause = Duration.toMillis(options.maxPause ?? "15 minutes")
+    const maxPause = maxPauseOf(options)
     const maxWait = Duration.toMillis(options.maxWait ?? Infinity)
     const clock = yield* Effect.clock
     const { follow, signal: changed } = yield* makeSignal
-    const queues = new Map<State, Lists>()
+    const calls = new WaitingCalls<State>()
     let count = 0
-    let waiting = 0
     let isClosed = false
     let forgotAt = -Infinity
     let jitter = yield* Random.next
@@ -73,29 +74,6 @@ export const make = <State extends { readonly call: Call }, Grant>(
       }
     }
 
-    const allLists = (): ReadonlyArray<LinkedList<Waiting>> => Array.from(queues.values()).flat()
-
-    const listIn = (lists: Lists | undefined, { isBackground }: Waiting) => lists?.[isBackground ? 1 : 0]
-
-    const add = (one: Waiting): void => {
-      listIn(getOrInsert(queues, one.state, (): Lists => [new LinkedList(), new LinkedList()]), one)?.add(one)
-      waiting++
-    }
-
-    /** Takes a call out of its queue; returns `false` if it has left before. */
-    const remove = (one: Waiting): boolean => {
-      const hasLeft = listIn(queues.get(one.state), one)?.remove(one) === true
-      if (hasLeft) waiting--
-      // Each start looks at all queues, so a program with many tenants must not keep empty ones.
-      if (sizeOf(one.state) === 0) queues.delete(one.state)
-      return hasLeft
-    }
-
-    const sizeOf = (state: State): number => {
-      const [interactive, background] = queues.get(state) ?? []
-      return (interactive?.size ?? 0) + (background?.size ?? 0)
-    }
-
     /**
      * Counts the waiting calls of some kinds that go before a new one, if that starts in `until` milliseconds: not those that limits
      * of their own hold for longer, and before one that goes first only the first of other operations.
@@ -104,7 +82,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
       (state: State, isBackground: boolean, now: number, until: number): CountAhead<State> => (isOne) => {
         const isFirst = strategy.isFirst(state)
         let sum = 0
-        for (const [other, [interactive, background]] of queues) {
+        for (const [other, [interactive, background]] of calls.tenantOf(state)?.lists ?? []) {
           if (!isOne(other) || (isFirst && !strategy.isFirst(other))) continue
           const inTurn = interactive.size + (isBackground ? background.size : 0)
           const size = isFirst && other !== state ? Math.min(1, inTurn) : inTurn
@@ -125,7 +103,12 @@ export const make = <State extends { readonly call: Call }, Grant>(
       looks = maxLooks
     ): { readonly millis: number; readonly countAhead: CountAhead<State> } => {
       const share = isBackground ? reserve : 0
-      if (waiting === 0) return { millis: strategy.wait(state, now, share, 0, 0), countAhead: () => 0 }
+      if (calls.tenantOf(state) === undefined) {
+        return {
+          millis: strategy.wait(state, now, share, 0, 0),
+          countAhead: () => 0
+        }
+      }
       const bucket = strategy.bucketOf(state)
       const countAhead = countAheadOf(state, isBackground, now, until)
       const inBucket = strategy.wait(state, now, share, countAhead((other) => strategy.bucketOf(other) === bucket), 0)
@@ -134,8 +117,21 @@ export const make = <State extends { readonly call: Call }, Grant>(
       return isFound ? { millis, countAhead } : waitOfNew(state, isBackground, now, millis, looks - 1)
     }
 
-    const waitOf = ({ isBackground, since, state }: Waiting, now: number): number =>
-      strategy.wait(state, now, isBackground ? reserve : 0, 0, now - since)
+    const shareOf = ({ isBackground }: Pick<Waiting, "isBackground">): number => isBackground ? reserve : 0
+
+    const waitOf = (one: Waiting, now: number): number =>
+      strategy.wait(one.state, now, shareOf(one), 0, now - one.since)
+
+    /** The milliseconds for which a call that may start gives way to others. */
+    const courtesyOf = (one: Waiting, now: number): number => {
+      let longest = 0
+      for (const { first } of calls.tenantOf(one.state)?.all() ?? []) {
+        if (first === undefined || first === one) continue
+        const wait = waitOf(first, now)
+        if (wait > longest && givesWay(strategy, one, first, wait, now, shareOf(first), 0)) longest = wait
+      }
+      return longest
+    }
 
     const reasonOf = (
       { isBackground, state }: Pick<Waiting, "isBackground" | "state">,
@@ -161,7 +157,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
       )
 
     const refuse = (one: Waiting, wait: number | undefined): void => {
-      remove(one)
+      calls.remove(one)
       one.resume(refusal(one.call, wait, one.state))
     }
 
@@ -172,11 +168,11 @@ export const make = <State extends { readonly call: Call }, Grant>(
         const endedAt = timer.now()
         const reading = response && readRateLimit(response, clock.unsafeCurrentTimeMillis(), maxPause)
         strategy.settle(started, reading, endedAt)
-        startDue()
+        startDue(state.call.tenant)
       }
       const giveBack = (): void => {
         strategy.giveBack(started, timer.now())
-        startDue()
+        startDue(state.call.tenant)
       }
       return Effect.succeed(Permits.make(fiber, settle, giveBack))
     }
@@ -191,14 +187,17 @@ export const make = <State extends { readonly call: Call }, Grant>(
       return wait === Infinity ? Infinity : Math.min(Math.max(wait, least), longestSleep) + spread
     }
 
-    /** Finds the call that may start now; else the milliseconds to sleep until it should look again. */
-    const next = (now: number): Waiting | number => {
+    /** Finds the call of a tenant that may start now; else the milliseconds to sleep until it should look again. */
+    const next = (tenant: TenantQueue<State>, now: number): Waiting | number => {
       let best: Waiting | undefined
       let soonest = Infinity
-      for (const { first } of allLists()) {
+      for (const { first } of tenant.all()) {
         if (first === undefined) continue
         const wait = waitOf(first, now)
-        if (wait <= 0 && (best === undefined || startsBefore(strategy, first, best))) best = first
+        if (wait <= 0 && (best === undefined || startsBefore(strategy, first, best))) {
+          if (courtesyOf(first, now) <= 0) best = first
+          else soonest = Math.min(soonest, sleepFor(first.since + maxWait - now))
+        }
         if (wait > 0) {
           first.reason = reasonOf(first, wait, now)
           warn(strategy.bucketOf(first.state) ?? first.state, first, wait, now)
@@ -209,11 +208,11 @@ export const make = <State extends { readonly call: Call }, Grant>(
     }
 
     /** Refuses the calls at the heads of their queues that would wait too long. */
-    const refuseLate = (now: number): void => {
-      for (const list of allLists()) {
+    const refuseLate = (tenant: TenantQueue<State>, now: number): void => {
+      for (const list of tenant.all()) {
         for (let { first } = list; first !== undefined; first = list.first) {
           const left = first.since + maxWait - now
-          const wait = waitOf(first, now)
+          const wait = waitOf(first, now) || courtesyOf(first, now)
           // The jitter may make it a little late. A call that may start now does.
           if (wait <= Math.max(0, left + 2 * shortestSleep) || (wait === Infinity && left > 0)) break
           refuse(first, wait === Infinity ? unknownWait : wait)
@@ -221,22 +220,32 @@ export const make = <State extends { readonly call: Call }, Grant>(
       }
     }
 
-    /** Starts all calls that may start now, and sets the timer for the next. */
-    const startDue = (): void => {
-      if (waiting === 0) {
-        timer.clear()
-        return changed()
-      }
-      const now = timer.now()
-      if (maxWait < Infinity) refuseLate(now)
-      let found = next(now)
-      for (; typeof found !== "number"; found = next(now)) {
-        remove(found)
+    /** Starts all calls of a tenant that may start now, and notes when the next may. */
+    const serve = (tenant: TenantQueue<State>, now: number): void => {
+      if (maxWait < Infinity) refuseLate(tenant, now)
+      let found = next(tenant, now)
+      for (; typeof found !== "number"; found = next(tenant, now)) {
+        calls.remove(found)
         // A call that the ceiling alone made wait says nothing about the bucket.
         found.resume(grant(found.state, now, found.reason !== undefined && found.reason !== "ceiling", found.fiber))
       }
-      if (found === Infinity) timer.clear()
-      else timer.set(now + found)
+      if (tenant.lists.size > 0) calls.due.set(tenant, now + found)
+    }
+
+    /** Starts all calls that may start now, of a tenant where something has changed and of those that are due, and sets the timer. */
+    const startDue = (changedTenant?: string): void => {
+      if (calls.size > 0) {
+        const now = timer.now()
+        const tenant = changedTenant === undefined ? undefined : calls.tenants.get(changedTenant)
+        if (tenant !== undefined) serve(tenant, now)
+        for (let { first } = calls.due; first !== undefined && first.due <= now + Timer.grain; { first } = calls.due) {
+          serve(first, now)
+        }
+      }
+      const { due: at = Infinity } = calls.due.first ?? {}
+      if (at === Infinity) {
+        timer.clear()
+      } else timer.set(at)
       changed()
     }
 
@@ -248,7 +257,9 @@ export const make = <State extends { readonly call: Call }, Grant>(
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         isClosed = true
-        for (const list of allLists()) for (const one of list) refuse(one, undefined)
+        for (const tenant of calls.tenants.values()) {
+          for (const list of tenant.all()) for (const one of list) refuse(one, undefined)
+        }
       })
     )
 
@@ -256,11 +267,11 @@ export const make = <State extends { readonly call: Call }, Grant>(
       const permit = Effect.async<Permit, RateLimited>((resume) => {
         if (isClosed) return resume(refusal(one.call, undefined, one.state)) // closed since the call came
         one.resume = resume
-        add(one)
-        startDue()
+        calls.add(one)
+        startDue(one.state.call.tenant)
       })
       const left = (cause: Cause.Cause<RateLimited>) => {
-        if (remove(one)) startDue() // interrupted
+        if (calls.remove(one)) startDue(one.state.call.tenant) // interrupted
         return Effect.failCause(cause)
       }
       return Effect.uninterruptibleMask((restore) => Effect.catchAllCause(restore(permit), left))
@@ -270,7 +281,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
     const forgetIdle = (now: number): void => {
       if (now - forgotAt < idleTime) return
       forgotAt = now
-      strategy.forgetIdle(now, (state) => sizeOf(state) > 0)
+      strategy.forgetIdle(now, (state) => calls.sizeOf(state) > 0)
     }
 
     const acquire = (call: Call, fiber: AnyFiber): Effect.Effect<Permit, RateLimited> => {
@@ -280,7 +291,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
       const isBackground = settingOf(fiber, isBackgroundWork)
       if (isClosed) return refusal(call, undefined, state)
       const { countAhead, millis } = waitOfNew(state, isBackground, now)
-      if (millis <= 0 && waiting === 0) {
+      if (millis <= 0 && calls.tenantOf(state) === undefined) {
         const permit = grant(state, now, false, fiber)
         changed()
         return permit
@@ -295,10 +306,10 @@ export const make = <State extends { readonly call: Call }, Grant>(
     const status = Effect.sync(() => {
       const now = timer.now()
       return Array.from(strategy.states(), (state): Status => {
-        const [reason] = queues.get(state)?.flatMap(({ first }) => first?.reason ?? []) ?? []
+        const [reason] = calls.listsOf(state).flatMap(({ first }) => first?.reason ?? [])
         return {
           ...state.call,
-          waiting: sizeOf(state),
+          waiting: calls.sizeOf(state),
           ...(reason !== undefined && { reason }),
           ...quotaOf(state, now)
         }
@@ -309,8 +320,8 @@ export const make = <State extends { readonly call: Call }, Grant>(
       acquire: (call) => withFiber((fiber) => acquire(call, fiber)),
       status,
       changes: follow(status),
-      waiting: sizeOf,
-      queues: allLists,
+      waiting: (state) => calls.sizeOf(state),
+      queues: (tenant) => calls.tenants.get(tenant)?.all() ?? [],
       wake: startDue
     }
   })

@@ -48,6 +48,11 @@ export interface LimitStrategy<State, Grant> {
   readonly sharesCeilings: boolean
   /** The milliseconds until the limits that hold for `other`, and not for `state`, allow its call after `ahead` others. */
   readonly waitApart: (other: State, state: State, now: number, ahead: number) => number
+  /**
+   * The milliseconds until the limits that hold for both allow a call of `state` that leaves `share` of them and comes after `ahead`
+   * others, if a call of `other` starts now.
+   */
+  readonly waitAfter: (state: State, other: State, now: number, share: number, ahead: number) => number
   /** Checks that calls wait because the service asked for a pause. */
   readonly isPaused: (state: State, now: number) => boolean
   /** Checks that the next call goes before all others, because its response will show its bucket. */

@@ -47,3 +47,25 @@ export const startsBefore = <State>(
   if (isFirst(one.state) !== isFirst(other.state)) return isFirst(one.state)
   return one.isBackground === other.isBackground ? one.nth < other.nth : other.isBackground
 }
+
+/** A wait of this time, in milliseconds, is not longer than a call takes. */
+const shortWait = 100
+
+/**
+ * Decides whether a call that may start gives way to another, which has to `wait`: it does if the other goes before it and would start
+ * later, because both draw on one limit. So no call waits for younger ones, however many limits it needs at once.
+ */
+export const givesWay = <State>(
+  strategy: Pick<LimitStrategy<State, never>, "isFirst" | "waitAfter">,
+  one: WaitingCall<State>,
+  other: WaitingCall<State>,
+  wait: number,
+  now: number,
+  share: number,
+  ahead: number
+): boolean => {
+  if (wait <= 0 || wait === Infinity || !startsBefore(strategy, other, one)) return false
+  const after = strategy.waitAfter(other.state, one.state, now, share, ahead)
+  // `Infinity`: until `one` ends, which takes no hour, unlike the wait for another limit may.
+  return after > wait && (after < Infinity || wait <= shortWait)
+}

@@ -12,6 +12,8 @@ export interface Progress {
   readonly recalled: number
   /** The number of results by outcome. */
   readonly outcomes: Readonly<Record<Outcome, number>>
+  /** The ids of events that may have been accepted, at most 100: also of those whose results an interruption kept from the stream. */
+  readonly unknown: ReadonlyArray<string>
   /** The number of ids, if it is known. */
   readonly total: number | undefined
   /** The time since the run began. */
@@ -31,6 +33,7 @@ export const initial: Progress = {
   done: 0,
   recalled: 0,
   outcomes: { accepted: 0, notFailed: 0, gone: 0, invalid: 0, unknown: 0, failed: 0, due: 0 },
+  unknown: [],
   total: undefined,
   elapsed: Duration.zero,
   rate: 0,
@@ -52,13 +55,19 @@ export const estimate = (
   }
 }
 
+/** The most ids of unknown outcome that are kept. */
+const maxUnknown = 100
+
 /** Adds a result, `millis` after the run began. */
-export const add = (before: Progress, { outcome, recalled }: Result, millis: number): Progress => {
+export const add = (before: Progress, { id, outcome, recalled }: Result, millis: number): Progress => {
   const counted = {
     ...before,
     done: before.done + 1,
     recalled: before.recalled + (recalled ? 1 : 0),
     outcomes: { ...before.outcomes, [outcome]: before.outcomes[outcome] + 1 },
+    unknown: outcome !== "unknown" || before.unknown.length === maxUnknown || before.unknown.includes(id)
+      ? before.unknown
+      : [...before.unknown, id],
     elapsed: Duration.millis(millis)
   }
   const left = counted.total === undefined ? undefined : Math.max(0, counted.total - counted.done)

@@ -1,7 +1,7 @@
 /** Runs effects from plain code, and observes their fibers. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import type * as Exit from "effect/Exit"
+import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
 import * as Runtime from "effect/Runtime"
@@ -23,6 +23,20 @@ export const makeRunner = <R = never>() =>
       runSync: Runtime.runSync(runtime)
     }
   })
+
+const uninterruptible = RuntimeFlags.disable(Runtime.defaultRuntimeFlags, RuntimeFlags.Interruption)
+
+/** Runs an effect in a new fiber, uninterruptible, with the services and settings of another fiber. */
+export const forkCopy = <A, E>(
+  fiber: AnyFiber,
+  effect: Effect.Effect<A, E>,
+  ended: (fiber: AnyFiber, exit: Exit.Exit<A, E>) => void
+): AnyFiber => {
+  const runtime = { context: fiber.currentContext, runtimeFlags: uninterruptible, fiberRefs: fiber.getFiberRefs() }
+  const copy = Runtime.runFork(Runtime.make(runtime), Effect.exit(effect)) // the runtime would log its failure
+  copy.addObserver((exit) => ended(copy, Exit.flatten(exit)))
+  return copy
+}
 
 /** Calls a function when a fiber ends; returns a function that cancels this. */
 export const onExit = <A, E>(

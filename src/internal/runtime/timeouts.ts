@@ -6,7 +6,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import { interruptInBackground, type Restore } from "./fiber.js"
+import { interruptInBackground } from "./fiber.js"
 import { LinkedList, LinkedNode } from "./linkedList.js"
 import { makeRunner, onExit } from "./runner.js"
 import * as Timer from "./timer.js"
@@ -28,11 +28,10 @@ class Timeout extends LinkedNode<Timeout> {
 
 type Timeouts = Effect.Effect.Success<typeof make>
 
-/** The time limit of an effect that runs in an uninterruptible region, except for what `restore` wraps. */
+/** The time limit of an effect, in milliseconds. */
 export interface TimeLimit {
   readonly timeouts: Timeouts
   readonly millis: number
-  readonly restore: Restore
 }
 
 /** Makes time-outs that last until the scope closes, measured by the current clock. */
@@ -95,29 +94,35 @@ export const taskOf = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<Callbac
     }
   })
 
-/** Runs a task and stops it at its time limit. The caller must be uninterruptible except for `restore`. */
+/** Runs a task and stops it at its time limit, or when it is interrupted: must run in an uninterruptible region. */
 export const runWithin = <A, E, E2>(
-  { millis, restore, timeouts }: TimeLimit,
+  { millis, timeouts }: TimeLimit,
   task: CallbackTask<A, E>,
   ended: (reason: EndReason, hasBegun: boolean) => E2
 ): Effect.Effect<A, E | E2> => {
   if (!timeouts.isOpen()) return Effect.fail(ended("CLOSED", false))
   let abandon = () => {}
+  let result: Effect.Effect<A, E | E2> | undefined
   const running = Effect.async<A, E | E2>((resume) => {
+    const end = (effect: Effect.Effect<A, E | E2>) => {
+      result = effect
+      resume(effect)
+    }
     let stop = () => false // also if the task throws
     const tryToStop = () => Either.getOrElse(Either.try(() => stop()), () => true) // else other time-outs would not end
-    const cancel = timeouts.add(millis, (reason) => resume(Effect.fail(ended(reason, tryToStop()))))
+    const cancel = timeouts.add(millis, (reason) => end(Effect.fail(ended(reason, tryToStop()))))
     stop = task((result) => {
       cancel()
-      resume(result)
+      end(result)
     })
     abandon = () => {
       cancel()
       tryToStop()
     }
   })
-  return Effect.catchAllCause(restore(running), (cause) => {
+  return Effect.catchAllCause(Effect.interruptible(running), (cause) => {
     abandon()
-    return Effect.failCause(cause)
+    // Once the scope is closed, its owner may interrupt what still runs: that must not hide how this has ended.
+    return timeouts.isOpen() ? Effect.failCause(cause) : result ?? Effect.failCause(cause)
   })
 }

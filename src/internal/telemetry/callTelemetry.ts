@@ -146,14 +146,14 @@ export class CallTelemetry {
   }
 
   /** Gives the wait before a retry, with the log lines that precede it. */
-  backoff<A>(millis: number, wait: Effect.Effect<A>): Effect.Effect<A> {
+  backoff<A, E>(millis: number, wait: Effect.Effect<A, E>): Effect.Effect<A, E> {
     this.spanEvent("identity.backoff", millis)
     this.logs.backoff(millis)
     return this.logs.before(wait)
   }
 
   /** Gives the wait of a retry that the retry budget does not allow yet, after a warning if that is `shouldWarn`. */
-  retryDeferred<A>(shouldWarn: boolean, wait: Effect.Effect<A>): Effect.Effect<A> {
+  retryDeferred<A, E>(shouldWarn: boolean, wait: Effect.Effect<A, E>): Effect.Effect<A, E> {
     if (shouldWarn) {
       this.logs.warn("the service is unavailable and the retry budget is used up: retries wait or are skipped")
     }

@@ -39,17 +39,15 @@ export const tokenRequest = <A>(
   return FiberAccess.withTelemetryOf(fiber, traced)
 }
 
-/** Traces one attempt of a token request; `nth` counts from 1. Only what `restore` wraps can be interrupted. */
+/** Traces one attempt of a token request; `nth` counts from 1. */
 export const tokenAttempt = <A extends RawResponse, E>(
   url: string,
   nth: number,
-  send: (restore: FiberAccess.Restore) => Effect.Effect<A, E>
+  send: Effect.Effect<A, E>
 ): Effect.Effect<A, E> =>
-  Effect.uninterruptibleMask((restore) =>
+  Effect.uninterruptible(
     FiberAccess.withFiber((fiber) =>
-      Spans.isTraced(fiber)
-        ? Spans.request(Spans.attributes(url, "POST", ""), nth, () => send(restore))
-        : send(restore)
+      Spans.isTraced(fiber) ? Spans.request(Spans.attributes(url, "POST", ""), nth, () => send) : send
     )
   )
 

@@ -55,6 +55,8 @@ const maxPause = 900_000
 const askedPause = ({ retryAfter = Duration.zero }: TokenError): number =>
   Math.min(maxPause, Duration.toMillis(retryAfter))
 
+const closed = () => new TokenError({ operation: "token", message: "the token provider was closed", code: "CLOSED" })
+
 /** A failure that is given again until the pause that the token endpoint has asked for is over. */
 interface Refusal {
   readonly error: TokenError
@@ -81,8 +83,9 @@ export const make = ({ forget = () => Effect.void, request }: TokenSource): Effe
     const timeFor = ({ offset }: CachedToken): number =>
       Math.max(monotonicMillis(clock), clock.unsafeCurrentTimeMillis() - offset)
 
-    const ended = (exit: Exit.Exit<DatedToken, TokenError>): Exit.Exit<AccessToken, TokenError> => {
+    const ended = (result: Exit.Exit<DatedToken, TokenError>): Exit.Exit<AccessToken, TokenError> => {
       underWay = undefined
+      const exit = Exit.isInterrupted(result) ? Exit.fail(closed()) : result // callers have asked for no interruption
       const error = Exit.isFailure(exit) ? Option.getOrUndefined(Cause.failureOption(exit.cause)) : undefined
       const pause = error === undefined ? 0 : askedPause(error)
       refusal = error === undefined || pause === 0 ? undefined : { error, until: monotonicMillis(clock) + pause }

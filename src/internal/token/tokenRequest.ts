@@ -12,7 +12,6 @@ import { bodyLimits } from "../http/responseBody.js"
 import * as Headers from "../http/responseHeaders.js"
 import { backoff } from "../runtime/backoff.js"
 import { defined } from "../runtime/defined.js"
-import type { Restore } from "../runtime/fiber.js"
 import * as Timeouts from "../runtime/timeouts.js"
 import { invalidSetting } from "../schema/issues.js"
 import * as TokenTelemetry from "../telemetry/tokenTelemetry.js"
@@ -107,8 +106,7 @@ export const make = (
         const parameters = { grant_type: "client_credentials", ...proof.parameters, audience }
         const request = HttpClientRequest.bodyUrlParams(post, parameters)
         const sentAt = yield* Clock.currentTimeMillis
-        const send = (restore: Restore) =>
-          exchange(request, () => bodyLimits.drained, { timeouts, millis: policy.timeout, restore })
+        const send = exchange(request, () => bodyLimits.drained, { timeouts, millis: policy.timeout })
         const response = yield* TokenTelemetry.tokenAttempt(url, nth, send)
         if (response.completeness === "interrupted") {
           return yield* new NoResponse({ outcome: "unknown", code: undefined })

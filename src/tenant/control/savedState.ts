@@ -91,7 +91,7 @@ const savedState = Schema.Struct({
     streams: items(stream),
     users: optional(items({ user_id: Schema.String, identities: optional(items({ connection: Schema.String })) }))
   }),
-  buckets: Schema.Struct({ tenant: Schema.NonNegative, profileUpdates: Schema.NonNegative }),
+  buckets: Schema.Struct({ tenant: number({ min: 0 }), profileUpdates: number({ min: 0 }) }),
   tokens: Schema.Array(TokenView),
   faults: Schema.Array(FaultSchema),
   signingKey: optional(Schema.Struct(

@@ -28,6 +28,6 @@ export const make: typeof Calls.make = () => () => telemetry as Calls.CallTeleme
 
 export const tokenRequest: typeof Tokens.tokenRequest = (_fiber, request) => request
 
-export const tokenAttempt: typeof Tokens.tokenAttempt = (_url, _nth, send) => Effect.uninterruptibleMask(send)
+export const tokenAttempt: typeof Tokens.tokenAttempt = (_url, _nth, send) => Effect.uninterruptible(send)
 
 export const tokenQuotas: typeof Tokens.tokenQuotas = () => Effect.void

@@ -28,7 +28,7 @@ await Promise.all([
 
 interface Settings {
   /** Text on the standard input. */
-  readonly input?: string
+  readonly input?: string | Stream.Stream<never>
   /** All streams are terminals, and this is typed after a question. */
   readonly reply?: string
   /** Both outputs are terminals with colours, of this width. */
@@ -41,8 +41,8 @@ interface Settings {
   readonly onWrite?: (text: string) => void
   /** Called with everything that is drawn, which is on the standard error output. */
   readonly onDraw?: (text: string) => void
-  /** Interrupts the command after this time. */
-  readonly interruptAfterMillis?: number
+  /** Interrupts the command once this holds. */
+  readonly interruptWhen?: Effect.Effect<boolean>
   /** Called before the interruption with what has been written. */
   readonly beforeInterrupt?: (stdout: string) => Effect.Effect<void>
 }
@@ -53,6 +53,10 @@ export interface Ran {
   readonly stdout: string
   readonly stderr: string
 }
+
+/** Waits until this holds. */
+export const until = (holds: Effect.Effect<boolean>): Effect.Effect<void> =>
+  Effect.asVoid(Effect.repeat(Effect.delay(holds, "5 millis"), { until: (is) => is }))
 
 const codeOf = (exit: Exit.Exit<void, { readonly code: number }>): number =>
   Exit.match(exit, {
@@ -82,7 +86,9 @@ export const runAlone = (args: ReadonlyArray<string>, settings: Settings = {}): 
     const isTerminal = settings.reply !== undefined || settings.columns !== undefined
     const output: Output = { isTerminal, colours: settings.columns !== undefined, columns: settings.columns ?? 80 }
     const stdio = Layer.succeed(Stdio, {
-      input: Stream.make(new TextEncoder().encode(settings.input ?? "")),
+      input: typeof settings.input === "object"
+        ? settings.input
+        : Stream.make(new TextEncoder().encode(settings.input ?? "")),
       inputIsTerminal: settings.reply !== undefined,
       output,
       errorOutput: output,
@@ -110,13 +116,11 @@ export const runAlone = (args: ReadonlyArray<string>, settings: Settings = {}): 
       )
     )
     yield* Effect.forkDaemon(
-      (settings.interruptAfterMillis === undefined
-        ? Deferred.await(interrupted)
-        : Effect.sleep(settings.interruptAfterMillis)).pipe(
-          Effect.zipRight(Effect.suspend(() => settings.beforeInterrupt?.(stdout.join("")) ?? Effect.void)),
-          Effect.zipRight(Effect.suspend(() => onInterrupt)),
-          Effect.zipRight(Fiber.interrupt(fiber))
-        )
+      (settings.interruptWhen === undefined ? Deferred.await(interrupted) : until(settings.interruptWhen)).pipe(
+        Effect.zipRight(Effect.suspend(() => settings.beforeInterrupt?.(stdout.join("")) ?? Effect.void)),
+        Effect.zipRight(Effect.suspend(() => onInterrupt)),
+        Effect.zipRight(Fiber.interrupt(fiber))
+      )
     )
     const exit = yield* Fiber.await(fiber)
     return { code: codeOf(exit), stdout: stdout.join(""), stderr: stderr.join("") }

@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Deferred, Effect, FastCheck, Schema, Stream } from "effect"
 import * as Http from "node:http"
 import type { AddressInfo } from "node:net"
-import { Errors, IdentityClient, Operation } from "../../../src/index.js"
+import { Errors, type IdentityClient, Operation } from "../../../src/index.js"
 import * as Node from "../../../src/Node.js"
 import * as Testing from "../../../src/Testing.js"
 import { forAll } from "../../support/arbitraries.js"
@@ -116,10 +116,7 @@ describe.each(Object.entries(networks))("server-sent events over %s", (_, networ
         response.writeHead(200, head)
         response.write("data: {\"offset\":1}\n\ndata: {\"offset\":2}\n\n")
       })
-      const events = yield* collect(Stream.take(subscribe({}), 2)).pipe(
-        IdentityClient.withTimeout("2 seconds"),
-        Effect.provide(over(network, url))
-      )
+      const events = yield* collect(Stream.take(subscribe({}), 2)).pipe(Effect.provide(over(network, url)))
       assert.deepStrictEqual(events, [{ data: { offset: 1 } }, { data: { offset: 2 } }])
       yield* Deferred.await(closed)
     }))

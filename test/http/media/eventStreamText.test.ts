@@ -1,6 +1,7 @@
 /** The text of server-sent events: its lines, however they end and are cut, its limits, and the data in it. */
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Fiber, Option, Schedule, Schema, Stream, TestClock } from "effect"
+import { vi } from "vitest"
 import type { Any } from "../../../src/Endpoint.js"
 import { RateLimited } from "../../../src/Errors.js"
 import { decode } from "../../../src/internal/http/media/eventStream.js"
@@ -31,6 +32,24 @@ const read = (pieces: ReadonlyArray<Uint8Array>, endpoint: Any = ofAnything) =>
   )
 
 const readText = (text: string, endpoint: Any = ofAnything) => read([bytesOf(text)], endpoint)
+
+describe("a line that comes in many pieces", () => {
+  it.effect("is looked at as often as it ends, not with each piece", () =>
+    Effect.gen(function*() {
+      const endsWith = String.prototype.endsWith
+      let looked = 0
+      const spy = vi.spyOn(String.prototype, "endsWith").mockImplementation(function(this: string, ...args) {
+        if (args[0] === "\r") looked += this.length
+        return endsWith.apply(this, args)
+      })
+      const piece = "x".repeat(1000)
+      const pieces = ["data: ", ...Array.from({ length: 1000 }, () => piece), "\n\n"].map(bytesOf)
+      const events = yield* read(pieces)
+      spy.mockRestore()
+      assert.deepStrictEqual(events, [{ data: piece.repeat(1000) }])
+      assert.isAtMost(looked, 1_100_000)
+    }))
+})
 
 describe("server-sent events", () => {
   it.effect.each(

@@ -10,9 +10,10 @@ const time = "expected a time above zero"
 
 describe("known limits", () => {
   it("have intervals in milliseconds, one limit or many", () => {
-    assert.deepStrictEqual(Effect.runSync(resolve("layer", {})), { ceilings: [], priors: [] })
+    assert.deepStrictEqual(Effect.runSync(resolve("layer", {})), { ceilings: [], priors: [], maxPause: 900_000 })
     const prior = [{ ...good, burst: 2 }, { ...good, burst: 3, operations: ["a"] }]
-    assert.deepStrictEqual(Effect.runSync(resolve("layer", { ceiling: good, prior })), {
+    assert.deepStrictEqual(Effect.runSync(resolve("layer", { ceiling: good, prior, maxPause: "1 second" })), {
+      maxPause: 1000,
       ceilings: [{ limit: 5, interval: 1000, operations: undefined }],
       priors: [
         { burst: 2, limit: 5, interval: 1000, operations: undefined },

@@ -85,7 +85,7 @@ export const time = [
     Effect.gen(function*() {
       const server = yield* open({ scene: "stalls", within: "response" })
       yield* Effect.provide(
-        failsWith(IdentityClient.withTimeout(createUsersExport({}), "200 millis"), "TransportError", {
+        failsWith(IdentityClient.withTimeout(createUsersExport({}), "2 seconds"), "TransportError", {
           code: "TIMEOUT"
         }),
         bareClient(server)

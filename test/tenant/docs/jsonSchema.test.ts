@@ -41,10 +41,31 @@ describe("a converted schema", () => {
     })
   })
 
-  it("allows anything where JSON Schema cannot express the type", () => {
+  it.each([
+    ["a date", Schema.DateFromSelf],
+    ["a large integer", Schema.BigIntFromSelf],
+    ["an option", Schema.OptionFromSelf(Schema.String)]
+  ])("allows anything where JSON Schema cannot express the type: %s", (_, field: Schema.Schema.Any) => {
     const { convert, definitions } = make()
-    assert.deepStrictEqual(convert(Schema.Struct({ at: Schema.DateFromSelf }), "request"), {})
+    for (const type of [field, Schema.Struct({ field })]) assert.deepStrictEqual(convert(type, "request"), {})
     assert.deepStrictEqual(definitions, {})
+  })
+
+  it("describes a class by its fields", () => {
+    class Person extends Schema.Class<Person>("Person")({ name: Schema.String }) {}
+    const { convert, definitions } = make()
+    assert.deepStrictEqual(convert(Schema.Array(Person), "response"), {
+      type: "array",
+      items: { $ref: `${path}/Person` }
+    })
+    assert.deepStrictEqual(definitions, {
+      Person: {
+        type: "object",
+        required: ["name"],
+        properties: { name: { type: "string" } },
+        additionalProperties: true
+      }
+    })
   })
 
   it("allows further fields in responses only", () => {

@@ -33,7 +33,11 @@ const tooLong = "an event is too long"
 
 /** Splits text into events, however it is cut into pieces. */
 const makeParser = () => {
-  let rest = ""
+  /** The pieces of a line that has not ended, and their length. They are joined once: each time would take as long as all of them. */
+  let rest: Array<string> = []
+  let length = 0
+  /** The rest ends with a carriage return, which may be the first half of a line break. */
+  let isCut = false
   let id: string | undefined
   let event = ""
   let data: Array<string> = []
@@ -63,16 +67,18 @@ const makeParser = () => {
 
   /** Adds a piece. Gives the events that it completes, or what is wrong. */
   return (piece: string): Either.Either<ReadonlyArray<ServerSentEvent<string>>, string> => {
-    if (!/[\r\n]/.test(piece) && !rest.endsWith("\r")) {
-      rest += piece
-      return size + rest.length > maxLength ? Either.left(tooLong) : Either.right([])
+    rest.push(piece)
+    length += piece.length
+    let events: ReadonlyArray<ServerSentEvent<string>> = []
+    if (isCut || /[\r\n]/.test(piece)) {
+      const lines = rest.join("").replace(/\r\n|\r(?!$)/g, "\n").split("\n")
+      const last = lines.pop() ?? ""
+      rest = [last]
+      length = last.length
+      isCut = last.endsWith("\r")
+      events = lines.flatMap(line)
     }
-    const text = rest + piece
-    // A carriage return at the end may be the first half of a line break.
-    const lines = text.replace(/\r\n|\r(?!$)/g, "\n").split("\n")
-    rest = lines.pop() ?? ""
-    const events = lines.flatMap(line)
-    return size + rest.length > maxLength ? Either.left(tooLong) : Either.right(events)
+    return size + length > maxLength ? Either.left(tooLong) : Either.right(events)
   }
 }
 

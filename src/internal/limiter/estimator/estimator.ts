@@ -6,21 +6,9 @@ import type { BucketReading } from "../bucketReading.js"
 import { type BucketStatus, reserved, rounding, waitFor } from "../strategy.js"
 import { constants, second } from "./constants.js"
 import * as FixedWindow from "./fixedWindow.js"
-import { EstimatorState } from "./state.js"
+import { EstimatorState, type Reservation } from "./state.js"
 
 const copyOf = (state: EstimatorState): EstimatorState => ({ ...state, window: { ...state.window } })
-
-/** A call that was counted when it started. */
-export interface Reservation {
-  /** The time at which it was sent. */
-  readonly sentAt: number
-  /** The milliseconds by which the store's clock had been set back until then. */
-  readonly setBack: number
-  /** The number of calls that had ended when it started. */
-  readonly endedBefore: number
-  /** True if the estimate made it wait, so that its response tests the estimate. */
-  readonly waited: boolean
-}
 
 /** A bucket that is known from responses alone: what is known of it, and how it learns. */
 export class Estimator extends EstimatorState {
@@ -65,15 +53,24 @@ export class Estimator extends EstimatorState {
   }
 
   /**
-   * The milliseconds until a call may start that leaves `share` of the limit, and comes after `ahead` others; 0: now;
-   * `Infinity`: not before a call ends.
+   * The milliseconds until a call may start that leaves `share` of the limit, and comes after `ahead` others, if `starting` more start
+   * now; 0: now; `Infinity`: not before a call ends.
    */
-  wait(now: number, share: number, ahead: number): number {
+  wait(now: number, share: number, ahead: number, starting = 0): number {
     this.keepUp(now)
     if (now < this.pausedUntil) return this.pausedUntil - now
-    if (this.isProbing) return this.started === this.ended ? 0 : Infinity
-    if (this.limit === undefined) return this.started - this.ended < this.maxInFlight ? 0 : Infinity
-    return Math.max(this.waitInFlight(now), this.waitForLevel(this.limit, now, reserved(share, this.limit), ahead))
+    const inFlight = this.inFlight + starting
+    if (this.isProbing) return inFlight === 0 ? 0 : Infinity
+    if (this.limit === undefined) return inFlight < this.maxInFlight ? 0 : Infinity
+    const reserve = reserved(share, this.limit)
+    return Math.max(this.waitInFlight(now, inFlight), this.waitForLevel(this.limit, now, reserve, ahead + starting))
+  }
+
+  /** The milliseconds until one call may test an estimate that has let none start for `maxPause`: responses may have lied. */
+  untilTest(now: number, maxPause: number): number {
+    return this.inFlight > 0 || this.isPrior || this.limit === undefined
+      ? Infinity
+      : Math.max(0, this.reportedAt + maxPause - now)
   }
 
   /** The calls in flight. */
@@ -95,11 +92,10 @@ export class Estimator extends EstimatorState {
    * The wait until one more call may be in flight: until one ends or, because calls may hang, until more calls have come
    * back. Other clients of a shared bucket are assumed to have as many in flight.
    */
-  private waitInFlight(now: number): number {
-    const { callMillis, ended, isShared, netRate, provenRate, reported, reportedAt, started } = this
-    const inFlight = started - ended
+  private waitInFlight(now: number, inFlight: number): number {
+    const { callMillis, isShared, netRate, provenRate, reported, reportedAt } = this
     const rate = Math.min(netRate, provenRate)
-    const left = reported + (isShared ? 0 : inFlight) + Math.max(0, now - reportedAt) * rate
+    const left = reported + (isShared ? 0 : this.inFlight) + Math.max(0, now - reportedAt) * rate
     const missing = inFlight + 1 - Math.max(1, left * constants.inFlightShare + provenRate * callMillis)
     const untilBack = Math.max(0, missing) / (rate * constants.inFlightShare)
     return Math.min(untilBack, Math.max(callMillis, constants.recheckMillis))
@@ -118,8 +114,8 @@ export class Estimator extends EstimatorState {
     return waitFor(missing, netRate)
   }
 
-  /** Counts a call that starts now, or was sent before; `waited`: this bucket made it wait. */
-  start(now: number, waited: boolean, sentAt = now): Reservation {
+  /** Counts a call that starts now, or was sent before; `waited`: this bucket made it wait; `isTest`: it still would. */
+  start(now: number, waited: boolean, sentAt = now, isTest = false): Reservation {
     this.keepUp(now)
     // No call was in flight: refill since the last response is a guess, so it counts from now.
     if (this.started === this.ended) this.reportedAt = now
@@ -129,7 +125,8 @@ export class Estimator extends EstimatorState {
       sentAt,
       setBack: this.#setBack,
       endedBefore: this.ended,
-      waited: waited && now > this.pausedUntil + constants.sampleGap
+      waited: waited && now > this.pausedUntil + constants.sampleGap,
+      isTest
     }
   }
 
@@ -204,8 +201,10 @@ export class Estimator extends EstimatorState {
     if (limit === undefined) return this.settleWithoutHeaders(call, reading, now)
     const ahead = Math.max(0, untilFull ?? 0)
     const left = remaining === undefined ? undefined : Math.min(limit - 1, remaining)
-    if (this.limit === undefined) this.begin(limit, left ?? 0, overlap, ahead, now)
-    else if (this.isPrior && reading.limit !== undefined) this.begin(limit, left ?? 0, overlap, ahead, now)
+    const isDoubted = this.isPrior || (call.isTest && !isRateLimited)
+    if (this.limit === undefined || (isDoubted && reading.limit !== undefined)) {
+      this.begin(limit, left ?? 0, overlap, ahead, now)
+    }
     this.limit = limit
     this.take(0, now)
     if (left !== undefined && untilFull !== undefined) {
@@ -242,6 +241,8 @@ export class Estimator extends EstimatorState {
   private begin(limit: number, left: number, overlap: number, ahead: number, now: number): void {
     const { firstRateShare, minFillSeconds, minRate } = constants
     this.isPrior = false
+    this.window = new FixedWindow.FixedWindowState()
+    this.samples = []
     this.level = left - overlap
     this.levelAt = this.lastSentAt = this.reportedAt = now
     this.provenRate = Math.max(minRate, (limit - left) / (ahead + 1) / second)

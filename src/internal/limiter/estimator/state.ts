@@ -2,6 +2,20 @@
 import { constants } from "./constants.js"
 import { FixedWindowState } from "./fixedWindow.js"
 
+/** A call that was counted when it started. */
+export interface Reservation {
+  /** The time at which it was sent. */
+  readonly sentAt: number
+  /** The milliseconds by which the store's clock had been set back until then. */
+  readonly setBack: number
+  /** The number of calls that had ended when it started. */
+  readonly endedBefore: number
+  /** True if the estimate made it wait, so that its response tests the estimate. */
+  readonly waited: boolean
+  /** True if it started against the estimate, so that its response replaces it. */
+  readonly isTest: boolean
+}
+
 /** An estimate as plain data; at first one that knows nothing and lets one call go. */
 export class EstimatorState {
   /** The bucket's size; unknown until a response gives it. */

@@ -51,10 +51,10 @@ export class CeilingCounter {
     return this.operations?.includes(operation) ?? true
   }
 
-  /** The milliseconds until a call may start that leaves `share` of the limit, and comes after `ahead` others; 0: now. */
-  wait(now: number, share: number, ahead: number): number {
+  /** The milliseconds until a call may start that leaves `share` of the limit, and comes after `ahead` and `starting` others; 0: now. */
+  wait(now: number, share: number, ahead: number, starting = 0): number {
     this.keepUp(now)
-    const before = reserved(share, this.limit) + ahead
+    const before = reserved(share, this.limit) + ahead + starting
     const rounds = Math.floor(before / this.limit) * this.interval
     let missing = before % this.limit + 1 - this.limit
     for (const { calls } of this.groups) missing += calls

@@ -44,13 +44,23 @@ export type Resolved<Limit extends Ceiling> = Omit<Limit, "interval" | "operatio
   readonly operations: ReadonlyArray<string> | undefined
 }
 
-/** Known limits without defaults. */
+/** Known limits without defaults, and the milliseconds for which what the service says is believed without a test. */
 export interface ResolvedLimits {
   readonly ceilings: ReadonlyArray<Resolved<Ceiling>>
   readonly priors: ReadonlyArray<Resolved<Prior>>
+  readonly maxPause: number
 }
 
-export const none: ResolvedLimits = { ceilings: [], priors: [] }
+/** The options of all limiters that are resolved here. */
+interface Common {
+  readonly reserve?: number | undefined
+  readonly maxPause?: Duration.DurationInput | undefined
+}
+
+/** Resolves `maxPause`. */
+export const maxPauseOf = ({ maxPause = "15 minutes" }: Pick<Common, "maxPause">): number => Duration.toMillis(maxPause)
+
+export const none: ResolvedLimits = { ceilings: [], priors: [], maxPause: maxPauseOf({}) }
 
 type Issue = InvalidInput["issues"][number]
 
@@ -98,13 +108,8 @@ const priorIssues = (priors: ReadonlyArray<{ readonly limit: Prior; readonly pat
   })
 }
 
-/** The share of limits that background calls leave to others. */
-interface Reserve {
-  readonly reserve?: number | undefined
-}
-
 /** Checks `reserve`. */
-export const reserveIssues = ({ reserve = 0 }: Reserve): ReadonlyArray<Issue> =>
+export const reserveIssues = ({ reserve = 0 }: Pick<Common, "reserve">): ReadonlyArray<Issue> =>
   reserve >= 0 && reserve <= 1 ? [] : [{ path: "reserve", message: "expected a number from 0 to 1" }]
 
 /**
@@ -113,7 +118,7 @@ export const reserveIssues = ({ reserve = 0 }: Reserve): ReadonlyArray<Issue> =>
  */
 export const resolve = (
   operation: string,
-  options: KnownLimits & Reserve
+  options: KnownLimits & Common
 ): Effect.Effect<ResolvedLimits, InvalidInput> => {
   const ceilings = listOf("ceiling", options.ceiling)
   const priors = listOf("prior", options.prior)
@@ -126,7 +131,10 @@ export const resolve = (
     ...priorIssues(priors),
     ...reserveIssues(options)
   ]
-  if (issues.length === 0) return Effect.succeed({ ceilings: ceilings.map(resolved), priors: priors.map(resolved) })
+  if (issues.length === 0) {
+    const limits = { ceilings: ceilings.map(resolved), priors: priors.map(resolved) }
+    return Effect.succeed({ ...limits, maxPause: maxPauseOf(options) })
+  }
   const error = new InvalidInput({ operation, issues })
   return options.ceiling === undefined && options.prior === undefined ? Effect.die(error) : error
 }

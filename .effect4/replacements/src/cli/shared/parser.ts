@@ -92,3 +92,10 @@ export const runCommands = <R>(
       Effect.provideService(CliOutput.Presenter, presenter),
       Effect.provide(Layer.merge(NodeChildProcessSpawner.layer, NodeStdio.layer))
     )
+
+/** Prints the script that completes commands and options in a shell, which the arguments name. */
+export const printCompletions = <R>(
+  program: string,
+  commands: ReadonlyArray<ParserCommand<R>>,
+  args: ReadonlyArray<string>
+): Effect.Effect<void, unknown, ParserEnvironment | R> => runCommands(program, "", commands, args)

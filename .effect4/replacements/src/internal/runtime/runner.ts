@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
-import type { AnyFiber } from "./fiber.js"
+import { type AnyFiber, contextOf } from "./fiber.js"
 
 /**
  * Makes functions that run effects from plain code, with the current services and settings. The effects can be interrupted
@@ -18,6 +18,17 @@ export const makeRunner = <R = never>() =>
     },
     runSync: Effect.runSyncWith(runtime)
   }))
+
+/** Runs an effect in a new fiber, uninterruptible, with the services and settings of another fiber. */
+export const forkCopy = <A, E>(
+  fiber: AnyFiber,
+  effect: Effect.Effect<A, E>,
+  ended: (fiber: AnyFiber, exit: Exit.Exit<A, E>) => void
+): AnyFiber => {
+  const copy = Effect.runForkWith(contextOf(fiber))(effect, { uninterruptible: true })
+  copy.addObserver((exit) => ended(copy, exit))
+  return copy
+}
 
 /** Calls a function when a fiber ends; returns a function that cancels this. */
 export const onExit = <A, E>(fiber: Fiber.Fiber<A, E>, listener: (exit: Exit.Exit<A, E>) => void): () => void =>

@@ -31,12 +31,25 @@ const described = (check: SchemaRepresentation.Check): SchemaRepresentation.Chec
   return { ...check, annotations: { description, ...check.annotations, toJsonSchema: () => ({ pattern }) } }
 }
 
-/** Leaves `undefined` out of unions: Effect's JSON has `null` for it, that of this library has no field. */
+/** Types that JSON does not have. Effect's JSON has texts for many of them, which this library does not send. */
+const isInexpressible = ({ _tag, literal }: Readonly<Record<string, unknown>>): boolean =>
+  ["BigInt", "Declaration", "Symbol", "UniqueSymbol"].some((name) => name === _tag) || Predicate.isBigInt(literal)
+
+/** Whether an annotation `jsonSchema` replaces the schema, as it does on Effect 3 if it has a type; else it adds to it. */
+const isWhole = (annotation: unknown): boolean =>
+  ["$ref", "anyOf", "oneOf", "type"].some((name) => Predicate.hasProperty(annotation, name))
+
+/** Leaves `undefined` out of unions: Effect's JSON has `null` for it, that of this library has no field. A class becomes its fields. */
 const withoutUndefined = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withoutUndefined)
   if (!Predicate.isObject(value)) return value
   if (value["_tag"] === "Filter") return described(value as unknown as SchemaRepresentation.Check) // sound: by its tag
-  const { annotations, checks, types } = value
+  const { annotations, checks, typeParameters, types } = value
+  if (Predicate.hasProperty(annotations, "~constructor") && Array.isArray(typeParameters)) {
+    return withoutUndefined({ ...typeParameters[0], annotations })
+  }
+  if (Predicate.hasProperty(annotations, "jsonSchema") && isWhole(annotations.jsonSchema)) return value
+  if (isInexpressible(value)) throw new Error("JSON has no such type")
   const isOptional = value["_tag"] === "Union" && Array.isArray(types) && types.some(isUndefined)
   const left = isOptional ? types.filter((type) => !isUndefined(type)) : []
   return left.length === 1 && annotations === undefined && Array.isArray(checks) && checks.length === 0
@@ -61,18 +74,13 @@ const alternatives = (anyOf: unknown): object => {
 /** Parts of a schema that are values or names of the user's, and no schemas. */
 const isNoSchema = (name: string): boolean => ["const", "default", "enum", "examples", "required"].includes(name)
 
-/** Applies the annotation `jsonSchema` as Effect 3 does: with a type it replaces the schema, else it adds to it. */
-const annotated = (schema: object, annotation: object, isCheck: boolean): object =>
-  ["$ref", "anyOf", "oneOf", "type"].some((name) => name in annotation)
-    ? annotation
-    : Object.assign({}, flatten(schema, isCheck), annotation)
-
 /** Writes checks into the schema that they check. */
 const flatten = (value: unknown, isCheck = false): unknown => {
   if (Array.isArray(value)) return value.map((each) => flatten(each, isCheck))
   if (!Predicate.isObject(value)) return value
   const { jsonSchema, ...others } = value
-  if (Predicate.isObject(jsonSchema)) return annotated(others, jsonSchema, isCheck)
+  if (isWhole(jsonSchema)) return jsonSchema
+  if (Predicate.isObject(jsonSchema)) return Object.assign({}, flatten(others, isCheck), jsonSchema)
   const { $ref, allOf, anyOf, ...rest } = mapFields(
     others,
     (each, name) =>
