@@ -374,9 +374,9 @@ describe("a stored value of another version or shape", () => {
   const damage = FastCheck.oneof(
     FastCheck.string(),
     FastCheck.json(),
-    FastCheck.jsonValue().map((limits) => JSON.stringify({ ...JSON.parse(format.encode(stored)), limits })),
+    FastCheck.jsonValue().map((unknown) => JSON.stringify({ ...JSON.parse(format.encode(stored)), unknown })),
     FastCheck.jsonValue().map((a) => JSON.stringify({ ...JSON.parse(format.encode(stored)), members: { a } })),
-    FastCheck.constant(makeFormat(3).encode(stored))
+    FastCheck.constant(makeFormat(4).encode(stored))
   )
 
   const run = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) =>

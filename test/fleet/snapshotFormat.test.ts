@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Option } from "effect"
 import { type FleetSnapshot, makeFormat } from "../../src/internal/fleet/snapshotFormat.js"
 import { nothing } from "../support/adaptive.js"
-import { callOf, format, key, limitsOf, many, member, tenant } from "../support/fleetStore.js"
+import { format, key, limitsOf, many, member, tenant } from "../support/fleetStore.js"
 
 const now = 1_900_000_000_000
 
@@ -12,77 +12,42 @@ const stored: FleetSnapshot = {
   limits: limitsOf(now, { ...many, operations: ["a", "b"] })
 }
 
-/** A value of version 2, as the first release stored it: later releases must read it, or have another version. */
+/** A value of version 3, as the first release with it stored it: later releases must read it, or have another version. */
 const early = {
-  version: 2,
+  version: 3,
   writtenAt: 1_900_000_000_000,
-  members: {
-    x: {
-      seenAt: 1_900_000_000_000,
-      waiting: 0,
-      waitingSince: 1_900_000_000_000,
-      inFlight: { operations: { a: 1 }, buckets: { 1: 1 } }
-    }
-  },
-  limits: {
-    bucketCount: 1,
-    startedAt: "-Infinity",
-    unknown: {
-      isPrior: false,
-      limit: null,
-      level: 0,
-      levelAt: 0,
-      netRate: 0.000001,
-      provenRate: 0.000001,
-      isShared: false,
-      reported: 0,
-      reportedAt: 0,
-      callMillis: 0,
-      started: 0,
-      ended: 0,
-      served: 0,
-      rateLimited: 0,
-      pausedUntil: "-Infinity",
-      latest: "-Infinity",
-      lastSentAt: 0,
-      loweredAt: "-Infinity",
-      fullResponses: 0,
-      isRecovering: false,
-      isProbing: false,
-      maxInFlight: 1,
-      refusalsInRow: 0,
-      samples: [],
-      window: {
-        isFound: false,
-        isNew: false,
-        endsAt: 0,
-        lastReset: "-Infinity",
-        lastLeft: 0,
-        beganAt: 0,
-        length: "Infinity",
-        minSecondsPerCall: 0,
-        minCallsPerSecond: 0,
-        refusals: 0
-      }
-    },
-    buckets: [],
-    operations: {
-      a: {
-        startedAt: 1_900_000_000_000,
-        bucket: null,
-        isSilent: true,
-        observations: [{ sentAt: 1, endedAt: 2, remaining: 3, fullAt: 4 }],
-        contradictions: 0
-      }
-    },
-    ceilings: { 1000: { started: 3, latest: 1_900_000_000_000, groups: [{ first: 3, calls: 1, at: 1 }] } }
-  }
+  members: { x: [[5, 0, 5], [[1, 1]], [[0, 1], [-1, 2]]] },
+  tenant: [1, null],
+  unknown: [
+    [null, 0, 0, 50, 0.000001, 0.000001, 0, 0, 50, 0, 3, 1, 1, 0, null, 0, null, 50, null, 0, 0, 1, 0],
+    [0, 0, null, null, 0, 50, null, 0, 0, 0],
+    []
+  ],
+  buckets: [[
+    "1",
+    100,
+    [
+      [100, 0, 49.5, 7, 0.016, 0.017, 1, 49, 7, 120, 2, 1, 1, 0, -500, 0, 7, 127, 9000, 0, 0, 1, 0],
+      [0, 1, -1000, 1_900_000_001, 50, 7, null, 0.02, 25, 0],
+      [[127, 7, 51, 52]]
+    ],
+    { 2: 1 }
+  ]],
+  operations: ["a", "b", "c"],
+  drawOn: [0, -1, -2],
+  contradictions: [[0, 1]],
+  observations: [[0, 127, 7, 50, -1000]],
+  ceilings: { 1000: [[3, 1], [[3, 1, 1]]] }
 }
+
+/** The value does not say when an operation was called: only those that were are in it. */
+const mapStart = (operations: FleetSnapshot["limits"]["operations"]) =>
+  Object.fromEntries(Object.entries(operations).map(([name, one]) => [name, { ...one, startedAt: now }]))
 
 describe("the format of a fleet's state", () => {
   it("keeps every value, infinities and absent ones included", () => {
     for (const snapshot of [stored, { ...stored, members: {}, limits: nothing }]) {
-      const { version: _, ...decoded } = { version: 2, ...Option.getOrThrow(format.decode(format.encode(snapshot))) }
+      const { version: _, ...decoded } = { version: 3, ...Option.getOrThrow(format.decode(format.encode(snapshot))) }
       assert.deepStrictEqual(decoded, snapshot)
     }
   })
@@ -90,19 +55,44 @@ describe("the format of a fleet's state", () => {
   it("reads values that earlier releases wrote", () => {
     const text = JSON.stringify(early)
     const snapshot = Option.getOrThrow(format.decode(text))
-    assert.deepStrictEqual(JSON.parse(format.encode(snapshot)), early)
-    assert.strictEqual(snapshot.limits.startedAt, -Infinity)
-    assert.isUndefined(snapshot.limits.unknown.limit)
-    assert.deepStrictEqual(snapshot.limits.operations, {
-      a: { ...early.limits.operations.a, bucket: undefined }
+    const { limits: { buckets: [bucket], operations, startedAt, unknown }, members: { x } } = snapshot
+    assert.strictEqual(startedAt, -Infinity)
+    assert.isUndefined(unknown.limit)
+    assert.strictEqual(unknown.window.length, Infinity)
+    assert.deepStrictEqual(x, {
+      seenAt: now - 5,
+      waiting: 0,
+      waitingSince: now - 5,
+      inFlight: { operations: { b: 1 }, buckets: { 1: 1, "?": 2 } }
     })
+    assert.deepInclude(bucket?.estimator, {
+      level: 49.5,
+      levelAt: now - 7,
+      isShared: true,
+      pausedUntil: now + 500,
+      samples: [{ sentAt: now - 127, endedAt: now - 7, low: 51, high: 52 }]
+    })
+    const silent = { startedAt, bucket: undefined, isSilent: true, observations: [], contradictions: 0 }
+    assert.deepStrictEqual(operations, {
+      a: {
+        startedAt,
+        bucket: "1",
+        isSilent: false,
+        observations: [{ sentAt: now - 127, endedAt: now - 7, remaining: 50, fullAt: now + 1000 }],
+        contradictions: 1
+      },
+      b: { ...silent, isSilent: false },
+      c: silent
+    })
+    const started = { ...snapshot.limits, operations: mapStart(operations) }
+    assert.deepStrictEqual(JSON.parse(format.encode({ ...snapshot, limits: started })), early)
   })
 
   it("has its version in the value and in the key", () => {
-    assert.strictEqual(key, `limit:2:${tenant}`)
-    assert.strictEqual(makeFormat(3).keyOf(tenant), `limit:3:${tenant}`)
-    assert.strictEqual(JSON.parse(format.encode(stored)).version, 2)
-    assert.isTrue(Option.isNone(format.decode(makeFormat(3).encode(stored))))
+    assert.strictEqual(key, `limit:3:${tenant}`)
+    assert.strictEqual(makeFormat(4).keyOf(tenant), `limit:4:${tenant}`)
+    assert.strictEqual(JSON.parse(format.encode(stored)).version, 3)
+    assert.isTrue(Option.isNone(format.decode(makeFormat(4).encode(stored))))
   })
 
   const { writtenAt: _, ...incomplete } = early
@@ -116,18 +106,16 @@ describe("the format of a fleet's state", () => {
       ["a missing field", JSON.stringify(incomplete)],
       ["a field of another type", JSON.stringify({ ...early, writtenAt: "x" })],
       ["a damaged member", JSON.stringify({ ...early, members: { x: 3 } })],
+      ["a damaged count", JSON.stringify({ ...early, members: { x: [[5, 0, 5], [["1", 1]], []] } })],
+      ["an endless count", JSON.stringify({ ...early, members: { x: [[5, 0, null], [], []] } })],
+      ["damaged limits", JSON.stringify({ ...early, buckets: "x" })],
+      ["a damaged estimate", JSON.stringify({ ...early, unknown: {} })],
       [
-        "a damaged count",
-        JSON.stringify({ ...early, members: { x: { ...early.members.x, inFlight: { operations: { a: "1" } } } } })
+        "an estimate with a field less",
+        JSON.stringify({ ...early, unknown: [early.unknown[0]?.slice(1), ...early.unknown.slice(1)] })
       ],
-      ["damaged limits", JSON.stringify({ ...early, limits: { ...early.limits, buckets: "x" } })],
-      ["a damaged estimate", JSON.stringify({ ...early, limits: { ...early.limits, unknown: {} } })],
-      [
-        "a damaged operation",
-        JSON.stringify({ ...early, limits: { ...early.limits, operations: { [callOf("a").operation]: null } } })
-      ],
-      ["an empty operation", JSON.stringify({ ...early, limits: { ...early.limits, operations: { a: {} } } })],
-      ["an empty ceiling", JSON.stringify({ ...early, limits: { ...early.limits, ceilings: { 1000: {} } } })]
+      ["a damaged operation", JSON.stringify({ ...early, operations: [null] })],
+      ["an empty ceiling", JSON.stringify({ ...early, ceilings: { 1000: [] } })]
     ] as const
   ) {
     it(`does not match ${title}`, () => {

@@ -3,6 +3,7 @@
  * permits grants them to itself by the rules of a limiter that is alone, and makes that known to the others. `fairShare.ts` says how
  * many, `replica.ts` also how many while the store is unavailable.
  */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
@@ -43,8 +44,10 @@ export const make = (
       queue: undefined,
       isClosed: false,
       storeTime: () => Math.floor(monotonicMillis(clock) + offset),
-      setStoreTime: (now) => {
-        offset = now - monotonicMillis(clock)
+      setStoreTime: (now, millis) => {
+        // A late response reached a process that was frozen meanwhile: its own clock went on.
+        const latest = Math.max(now, now + millis - Duration.toMillis(store.timeout))
+        offset = Math.max(now, Math.min(host.storeTime(), latest)) - monotonicMillis(clock)
       },
       fork: (effect) => void fork(effect, scope)
     }

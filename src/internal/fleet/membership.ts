@@ -1,9 +1,16 @@
 /** The members of a fleet by their entries: those present, those that wait, and their calls in flight. Times are milliseconds on the store's clock. */
 import { type AdaptiveGrant, bucketIdsOf, type InFlight } from "../limiter/adaptiveState.js"
-import type { FleetSnapshot } from "./snapshotFormat.js"
 
 /** The entry of a process: when it last wrote it, how many of its calls waited and since when, and its calls in flight. */
-export type Member = FleetSnapshot["members"][string]
+export interface Member {
+  readonly seenAt: number
+  readonly waiting: number
+  readonly waitingSince: number
+  readonly inFlight: {
+    readonly operations: Readonly<Record<string, number>>
+    readonly buckets: Readonly<Record<string, number>>
+  }
+}
 
 /** Members by their ids. */
 export type Members = ReadonlyMap<string, Member>

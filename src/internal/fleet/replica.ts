@@ -1,4 +1,5 @@
 /** One process's copy of what its fleet knows of a tenant, with the calls of this process. Times are milliseconds on the store's clock. */
+import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import * as Num from "effect/Number"
 import type * as SharedStore from "../../SharedStore.js"
@@ -25,6 +26,8 @@ export interface FleetGrant {
   readonly own: AdaptiveGrant
   /** While the store is unavailable: the calls that the other members are assumed to start at the same time. */
   readonly others: ReadonlyArray<AdaptiveGrant>
+  /** The time of the grant by the queue's clock. */
+  readonly at: number
   /** Set if the counts have begun anew: the response of this call says nothing about them. */
   isOutdated: boolean
 }
@@ -43,6 +46,9 @@ export type Update = ReturnType<Replica["update"]>
 /** If the store's clock is behind an earlier time by more than this, it was set back. */
 const maxLag = 1000
 
+/** A grant that is older than this, in milliseconds, is given back: its call would start long after the others have counted it. */
+const maxAge = 1000
+
 /** A process's part in a fleet, which all its tenants have in common. */
 export interface Host {
   /** The id of this process. */
@@ -56,9 +62,9 @@ export interface Host {
   queue: CallQueue<OperationState> | undefined
   /** Set when the process has left. Its calls may still end. */
   isClosed: boolean
-  /** Reads and sets the time by the store's clock, as far as it is known. */
+  /** Reads the time by the store's clock, as far as it is known, and sets it by a response after `millis`. */
   readonly storeTime: () => number
-  readonly setStoreTime: (now: number) => void
+  readonly setStoreTime: (now: number, millis: number) => void
   readonly fork: (effect: Effect.Effect<void>) => void
 }
 
@@ -114,8 +120,18 @@ export class Replica {
     return this.inFlight.size > 0
   }
 
+  /** Checks that a call may start with a grant, and gives back those that are too old: the process was frozen meanwhile. */
   hasGrant(state: OperationState): boolean {
-    return this.granted.has(state)
+    const granted = this.granted.get(state) ?? []
+    const shortest = Math.min(maxAge, ...state.ceilings.map(({ interval }) => interval))
+    // A visit may take as long as the store's timeout.
+    const oldest = this.queueTime() - Math.max(shortest, Duration.toMillis(this.host.store.timeout))
+    for (let [first] = granted; first !== undefined && first.at < oldest; [first] = granted) {
+      this.end(first, undefined, false)
+      granted.shift()
+    }
+    if (granted.length === 0) this.granted.delete(state)
+    return granted.length > 0
   }
 
   /** Estimates the milliseconds until a call may be granted; a call of each member that has waited longer goes first. */
@@ -153,6 +169,7 @@ export class Replica {
       // With other members a response proves nothing about the rate: they may have used fewer calls than assumed.
       own: this.strategy.start(state, now, waited && others === 0),
       others: Array.from({ length: others }, () => this.strategy.start(state, now, false)),
+      at: this.queueTime(),
       isOutdated: false
     }
     this.inFlight.add(started)
@@ -243,16 +260,17 @@ export class Replica {
   }
 
   private grant(queue: CallQueue<OperationState> | undefined, now: number) {
+    const at = this.queueTime()
     const { grants, throttled } = grant({
       strategy: this.strategy,
       queues: queue?.queues(this.tenant) ?? [],
       rivals: Membership.rivals(this.members, now).length,
       reserve: this.host.reserve,
       now,
-      queueNow: this.queueTime(),
+      queueNow: at,
       throttledAt: this.throttledAt
     })
-    this.uncommitted = grants.map((own) => ({ own, others: [], isOutdated: false }))
+    this.uncommitted = grants.map((own) => ({ own, others: [], at, isOutdated: false }))
     return { grants: this.uncommitted, throttled }
   }
 

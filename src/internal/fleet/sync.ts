@@ -137,6 +137,7 @@ export class TenantSync {
     const { host: { format, queue, setStoreTime, store }, replica, timer } = this
     return Effect.suspend(() => {
       const { version } = this
+      const sentAt = timer.now()
       const update = replica.update(isLeaving ? undefined : queue)
       const written = Effect.suspend(() =>
         store.swap(this.key, version, { value: format.encode(update.snapshot), timeToLive: this.timeToLive })
@@ -144,7 +145,7 @@ export class TenantSync {
       return written.pipe(
         Effect.onError(() => Effect.sync(() => replica.restore(update.before))),
         Effect.flatMap(({ entry, now, swapped }) => {
-          setStoreTime(now)
+          setStoreTime(now, timer.now() - sentAt)
           this.version = entry?.version
           if (swapped) return Effect.sync(() => this.commit(update))
           return Effect.flatMap(this.read(entry), (snapshot) => {
@@ -171,9 +172,10 @@ export class TenantSync {
     if (update.own.waiting > 0) this.notBefore = this.timer.now() + this.pace()
   }
 
-  private readonly rejoin = Effect.suspend(() => this.host.store.get(this.key)).pipe(
-    Effect.flatMap(({ entry, now }) => {
-      this.host.setStoreTime(now)
+  private readonly rejoin = Effect.suspend(() => {
+    const sentAt = this.timer.now()
+    return Effect.flatMap(this.host.store.get(this.key), ({ entry, now }) => {
+      this.host.setStoreTime(now, this.timer.now() - sentAt)
       const isUnchanged = entry?.version === this.version || this.isRemoved({ entry, now })
       return Effect.map(this.read(isUnchanged ? undefined : entry), (snapshot) => {
         this.isAlone = false
@@ -181,7 +183,7 @@ export class TenantSync {
         this.replica.rejoin(snapshot, isUnchanged)
       })
     })
-  )
+  })
 
   private afterVisit(): void {
     this.isVisiting = false

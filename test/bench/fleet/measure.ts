@@ -34,7 +34,7 @@ const tripsOf = (url: string) =>
 
 export const measure = (start: Start, scenario: Scenario, { callsEach, limitMs, speed }: Work) =>
   Effect.gen(function*() {
-    const { event, shared } = scenario
+    const { event, operations, shared } = scenario
     const limit = limitOf(processes * callsEach, speed)
     const store = yield* redisServer
     const tenant = yield* start<Origin, Question, Seen>({ program: "fleet/tenant", argument: JSON.stringify(limit) })
@@ -44,7 +44,11 @@ export const measure = (start: Start, scenario: Scenario, { callsEach, limitMs, 
       start<Ready, Job, Report>({
         program: "fleet/member",
         preload: "goodput/clock",
-        env: { CLOCK_SHIFT_MS: String(shiftMs), ...(shared && { FLEET_STORE: store.url, FLEET_KEY: key }) }
+        env: {
+          CLOCK_SHIFT_MS: String(shiftMs),
+          OPERATIONS: String(operations),
+          ...(shared && { FLEET_STORE: store.url, FLEET_KEY: key })
+        }
       })
     const job = (first: number, end: number): Job => ({ origin, bucket: limit.bucket, first, end, limitMs })
     const members = yield* Effect.forEach(

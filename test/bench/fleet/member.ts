@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import type * as Endpoint from "../../../src/Endpoint.js"
 import * as Fleet from "../../../src/Fleet.js"
 import * as library from "../../../src/index.js"
 import * as Node from "../../../src/Node.js"
@@ -28,6 +29,28 @@ const services = (origin: string) => {
 const clientOf = (origin: string) =>
   library.IdentityClient.layer({ baseUrl: `${origin}/api/v2` }).pipe(Layer.provide(services(origin)))
 
+/** The number of names under which each of the four operations makes its calls. */
+const names = Math.ceil(Number(process.env["OPERATIONS"] ?? 4) / 4)
+
+/** Lets a client make the calls of each operation under several names in turn: limiter and store know many operations then. */
+const renaming = Layer.effect(
+  library.IdentityClient.IdentityClient,
+  Effect.map(library.IdentityClient.IdentityClient, (client) => {
+    let calls = 0
+    const renamed = new Map<string, Endpoint.Any>()
+    const rename = <Declared extends Endpoint.Any>(endpoint: Declared): Declared => {
+      const name = `${endpoint.name}${Math.floor(calls++ / 4) % names}`
+      const known = renamed.get(name) as Declared | undefined // sound: a name belongs to one endpoint
+      const copy = known ?? { ...endpoint, name }
+      renamed.set(name, copy)
+      return copy
+    }
+    return library.IdentityClient.IdentityClient.of({
+      execute: (endpoint, input) => client.execute(rename(endpoint), input)
+    })
+  })
+)
+
 /** Warms up the process: the first calls take half a second of processor time, which eight processes would measure. */
 const rehearsal = Effect.all(
   Array.from({ length: 200 }, () => library.listActionVersions({ actionId: Tenant.demo.actions[0].id })),
@@ -47,7 +70,7 @@ Effect.runPromise(rehearsal).then(() =>
   client((origin, work) =>
     Effect.provide(
       work(library),
-      clientOf(origin).pipe(
+      (names === 1 ? clientOf(origin) : Layer.provide(renaming, clientOf(origin))).pipe(
         Layer.provide(url === "" ? Fleet.SharedStore.layerMemory : Redis.layerStore({ url: Redacted.make(url) })),
         Layer.provide(Node.layerHttpClient()),
         Layer.orDie
