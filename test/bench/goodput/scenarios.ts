@@ -92,7 +92,7 @@ const bare: Limit = {
   burst: 1,
   refill: 5,
   perMs: 1000,
-  calls: 300,
+  calls: 400,
   isBare: true
 }
 
