@@ -56,6 +56,7 @@ export const make = (limits = none): AdaptiveStrategy => {
     bucketOf: ({ bucket }) => bucket,
     statusOf: ({ bucket }, now) => bucket?.estimator.status(now),
     isPaused: (state, now) => bucketsOf(state).some(({ estimator }) => estimator.isPaused(now)),
+    isPaced: (state, now) => bucketsOf(state).some(({ estimator }) => estimator.isPaced(now)),
     ceilingWait: (state, now, share, ahead = () => 0) => ceilingWait(state, now, share, ahead),
     sharesCeilings: false,
     waitApart: (other, state, now, ahead) => {

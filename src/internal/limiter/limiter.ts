@@ -47,13 +47,13 @@ export interface Options {
 }
 
 /** The reason of a wait for a permit. @since 0.1.0 @category models */
-export type WaitReason = "limit" | "ceiling" | "pause" | "inFlight"
+export type WaitReason = "limit" | "ceiling" | "pause" | "pace" | "inFlight"
 
 /** The known limit of one operation. @since 0.1.0 @category models */
 export interface Status extends Call, Quota {
   /** The number of calls that wait for a permit. */
   readonly waiting: number
-  /** The reason of their wait, if calls wait: nothing left, the user's own ceiling, a pause that the service asked for, or another call in flight. */
+  /** The reason of their wait, if calls wait: nothing left, the user's own ceiling, a pause that the service asked for, a pace after 429s without headers, or another call in flight. */
   readonly reason?: WaitReason
 }
 

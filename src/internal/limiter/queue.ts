@@ -141,7 +141,9 @@ export const make = <State extends { readonly call: Call }, Grant>(
     ): WaitReason => {
       const ceiling = strategy.ceilingWait(state, now, isBackground ? reserve : 0, ahead)
       if (ceiling > 0 && ceiling >= millis) return "ceiling"
-      return strategy.isPaused(state, now) ? "pause" : millis === Infinity ? "inFlight" : "limit"
+      if (strategy.isPaused(state, now)) return "pause"
+      if (strategy.isPaced?.(state, now) === true) return "pace"
+      return millis === Infinity ? "inFlight" : "limit"
     }
 
     /** The failure of a call that would `wait` this number of milliseconds; `undefined`: the queue is closed. */
@@ -179,10 +181,11 @@ export const make = <State extends { readonly call: Call }, Grant>(
 
     /**
      * The milliseconds to sleep during a wait for this reason. Jitter keeps the clients of several processes from coming back at once.
-     * Nobody else waits for an own ceiling, and to be late each time costs a part of it.
+     * Nobody else waits for an own ceiling or pace, and to be late each time costs a part of it.
      */
     const sleepFor = (wait: number, reason?: WaitReason): number => {
-      const least = reason === "ceiling" && !strategy.sharesCeilings ? 1 : shortestSleep
+      const isOwn = reason === "pace" || (reason === "ceiling" && !strategy.sharesCeilings)
+      const least = isOwn ? 1 : shortestSleep
       const spread = least === shortestSleep ? jitter * shortestSleep : 0
       return wait === Infinity ? Infinity : Math.min(Math.max(wait, least), longestSleep) + spread
     }
@@ -226,8 +229,10 @@ export const make = <State extends { readonly call: Call }, Grant>(
       let found = next(tenant, now)
       for (; typeof found !== "number"; found = next(tenant, now)) {
         calls.remove(found)
-        // A call that the ceiling alone made wait says nothing about the bucket.
-        found.resume(grant(found.state, now, found.reason !== undefined && found.reason !== "ceiling", found.fiber))
+        // A call that only a ceiling or a pace made wait says nothing about the bucket.
+        const { reason } = found
+        const waited = reason !== undefined && reason !== "ceiling" && reason !== "pace"
+        found.resume(grant(found.state, now, waited, found.fiber))
       }
       if (tenant.lists.size > 0) calls.due.set(tenant, now + found)
     }

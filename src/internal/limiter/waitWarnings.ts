@@ -10,6 +10,7 @@ const reasons: Readonly<Record<WaitReason, string>> = {
   limit: "the rate limit is used up",
   ceiling: "the ceiling that was set is reached",
   pause: "the service asked for a pause (Retry-After)",
+  pace: "the service refused calls without saying how many it allows",
   inFlight: "another call is in flight"
 }
 
@@ -25,6 +26,7 @@ export const make = Effect.map(makeRunner(), ({ fork }) => {
     limit: new WeakMap(),
     ceiling: new WeakMap(),
     pause: new WeakMap(),
+    pace: new WeakMap(),
     inFlight: new WeakMap()
   }
   return (bucket: object, { call, fiber, reason = "limit" }: DelayedCall, millis: number, now: number): void => {

@@ -1,4 +1,7 @@
-/** What is measured: every limit, with the local clock right and wrong, and with two clients that do not know of each other. */
+/**
+ * What is measured: every limit, with the local clock right and wrong, and with two clients that do not know of each other; known
+ * limits; and a limit that only 429s without headers show.
+ */
 
 import type { KnownLimits } from "../../../src/RateLimiter.js"
 
@@ -11,6 +14,8 @@ export interface Limit {
   readonly refill: number
   readonly perMs: number
   readonly calls: number
+  /** True if a proxy in front of the tenant counts the calls, whose 429s have no headers. The tenant's own bucket is larger. */
+  readonly isBare?: true
 }
 
 export interface Scenario {
@@ -80,7 +85,22 @@ const knownLimits: ReadonlyArray<Scenario> = [
   }
 ]
 
-export const scenarios: ReadonlyArray<Scenario> = [...ofLimits, ...knownLimits]
+/** A proxy that serves a call if the last one that it served is 200 ms ago, as `limit_req rate=5r/s` of nginx does. */
+const bare: Limit = {
+  name: "5/s, bare 429s",
+  bucket: "tenant",
+  burst: 1,
+  refill: 5,
+  perMs: 1000,
+  calls: 400,
+  isBare: true
+}
+
+export const scenarios: ReadonlyArray<Scenario> = [
+  ...ofLimits,
+  ...knownLimits,
+  { ...alone, name: bare.name, limit: bare }
+]
 
 /** The least milliseconds in which a full bucket lets this number of calls through. */
 export const idealMs = ({ burst, perMs, refill }: Limit, calls: number): number =>

@@ -2,6 +2,7 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Headers from "@effect/platform/Headers"
 import * as HttpServer from "@effect/platform/HttpServer"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -42,15 +43,41 @@ const withoutRetryAfter = (response: HttpServerResponse.HttpServerResponse) =>
     headers: Headers.remove(response.headers, "retry-after")
   }).pipe(HttpServerResponse.setBody(response.body))
 
+/** Makes a proxy with `limit_req` as nginx has it, without a burst; token requests do not count. */
+const makeProxy = ({ perMs, refill }: Limit) => {
+  let servedAt = -Infinity
+  let refused = 0
+  const isRefused = Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => {
+    if (!url.startsWith("/api/")) return false
+    const now = performance.now()
+    if (now - servedAt < perMs / refill) {
+      refused++
+      return true
+    }
+    servedAt = now
+    return false
+  })
+  const refusal = HttpServerResponse.text("<html>429 Too Many Requests</html>", {
+    status: 429,
+    contentType: "text/html"
+  })
+  const before = (app: Tenant.Tenant["Type"]["app"]): typeof app =>
+    Effect.flatMap(isRefused, (isRefused) => isRefused ? Effect.succeed(refusal) : app)
+  return { before, refused: () => refused }
+}
+
 const tenantFor = (limit: Limit, retryAfter: boolean) =>
   Effect.gen(function*() {
-    const { burst, bucket, perMs, refill } = limit
+    const { bucket, isBare } = limit
+    const { burst, perMs, refill } = isBare ? { burst: 50, refill: 16, perMs: 1000 } : limit
     const tenant = yield* Tenant.make({
       seed: seedFor(limit),
       buckets: { [bucket]: { burst, refill, per: perMs } },
       limits: { requests: Infinity }
     })
-    const app = retryAfter ? tenant.app : Effect.map(tenant.app, withoutRetryAfter)
+    const proxy = makeProxy(limit)
+    const plain = isBare ? proxy.before(tenant.app) : tenant.app
+    const app = retryAfter ? plain : Effect.map(plain, withoutRetryAfter)
     const server = yield* Layer.build(NodeHttpServer.layer(
       () => createServer({ keepAliveTimeout: 60_000 }), // waits are long here, and this is not about connections
       { host: "127.0.0.1", port: 0 }
@@ -60,9 +87,9 @@ const tenantFor = (limit: Limit, retryAfter: boolean) =>
     const seen = Effect.map(tenant.requests, (all) => {
       const calls = all.filter(({ operation }) => operation !== "token")
       return {
-        requests: calls.length,
+        requests: calls.length + proxy.refused(),
         arrivedInTenSeconds: mostWithin(calls.map(({ at }) => at), 10_000),
-        refused: calls.filter(({ status }) => status === 429).length
+        refused: calls.filter(({ status }) => status === 429).length + proxy.refused()
       }
     })
     return { origin, seen }

@@ -60,5 +60,16 @@ export const constants = {
   /** The weight of the last call in the average duration of a call: the last five or so count. */
   durationWeight: 0.2,
   /** The longest wait for room in flight before the estimator looks again, in milliseconds: a call may hang. */
-  recheckMillis: 100
+  recheckMillis: 100,
+  /** The first rate after a 429 without headers, and the least, in calls per second: a stray one costs about a second. */
+  paceFirst: 2,
+  paceLeast: 1 / 64,
+  /** The part that a rate loses by such a refusal: with it a limit is used to about 97 %. */
+  paceDrop: 0.05,
+  /** The same for a rate that was reached by doubling. */
+  paceDropInSlowStart: 0.5,
+  /** The calls that are served until a refused rate is tried again: one of these is refused, about 4 % where a limit counts each gap. */
+  paceCallsToPeak: 30,
+  /** The multiple of the refused rate at which the limit counts as lifted. */
+  paceForgotten: 10
 }

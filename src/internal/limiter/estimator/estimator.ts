@@ -6,6 +6,7 @@ import type { BucketReading } from "../bucketReading.js"
 import { type BucketStatus, reserved, rounding, waitFor } from "../strategy.js"
 import { constants, second } from "./constants.js"
 import * as FixedWindow from "./fixedWindow.js"
+import { Pace } from "./pace.js"
 import { EstimatorState, type Reservation } from "./state.js"
 
 const copyOf = (state: EstimatorState): EstimatorState => ({ ...state, window: { ...state.window } })
@@ -16,6 +17,8 @@ export class Estimator extends EstimatorState {
   #setBack = 0
   /** The rate that is known beforehand; no part of the state. */
   #priorRate = 0
+  /** Set after a 429 without headers, until its limit is forgotten; no part of the state: each process of a fleet paces itself. */
+  #pace: Pace | undefined = undefined
 
   /** A copy of all that is known, as plain data. */
   get state(): EstimatorState {
@@ -59,6 +62,11 @@ export class Estimator extends EstimatorState {
   wait(now: number, share: number, ahead: number, starting = 0): number {
     this.keepUp(now)
     if (now < this.pausedUntil) return this.pausedUntil - now
+    const wait = this.waitUnpaced(now, share, ahead, starting)
+    return this.#pace === undefined ? wait : Math.max(wait, this.#pace.wait(now, ahead + starting))
+  }
+
+  private waitUnpaced(now: number, share: number, ahead: number, starting: number): number {
     const inFlight = this.inFlight + starting
     if (this.isProbing) return inFlight === 0 ? 0 : Infinity
     if (this.limit === undefined) return inFlight < this.maxInFlight ? 0 : Infinity
@@ -81,6 +89,11 @@ export class Estimator extends EstimatorState {
   /** True while the service's pause delays calls. */
   isPaused(now: number): boolean {
     return now < this.pausedUntil || this.isProbing
+  }
+
+  /** True while the pace after 429s without headers delays calls. */
+  isPaced(now: number): boolean {
+    return this.#pace !== undefined && this.#pace.wait(now, 0) > 0
   }
 
   /** The milliseconds that remain of a pause that the service asked for. */
@@ -120,6 +133,7 @@ export class Estimator extends EstimatorState {
     // No call was in flight: refill since the last response is a guess, so it counts from now.
     if (this.started === this.ended) this.reportedAt = now
     this.started++
+    this.#pace?.start(now)
     this.take(1, now)
     return {
       sentAt,
@@ -133,6 +147,7 @@ export class Estimator extends EstimatorState {
   /** Gives a call back that was not sent. */
   giveBack(now: number): void {
     this.ended++
+    this.#pace?.giveBack()
     this.take(-1, now)
   }
 
@@ -165,6 +180,7 @@ export class Estimator extends EstimatorState {
     this.lastSentAt -= back
     this.loweredAt -= back
     this.#setBack += back
+    this.#pace?.shift(back)
     // Nobody knows how much time has passed meanwhile, so calls before and after prove no rate.
     this.samples = []
     FixedWindow.shift(this.window, back)
@@ -197,8 +213,15 @@ export class Estimator extends EstimatorState {
       : this.callMillis * (1 - durationWeight) + millis * durationWeight
     if (pause !== undefined) this.pausedUntil = Math.max(this.pausedUntil, now + pause)
     if (isPauseCut) this.isProbing = true
+    const isUnexplained = this.isUnexplained(reading)
+    if (isUnexplained) this.#pace ??= new Pace(now)
+    if (this.#pace !== undefined && (isUnexplained || (!isRateLimited && reading.isServed))) {
+      this.#pace.settle(call.sentAt, isUnexplained, now)
+      if (this.#pace.isOver) this.#pace = undefined
+    }
     const limit = reading.limit ?? this.limit
     if (limit === undefined) return this.settleWithoutHeaders(call, reading, now)
+    if (isUnexplained) return this.take(-1, now) // it took none of the bucket's calls
     const ahead = Math.max(0, untilFull ?? 0)
     const left = remaining === undefined ? undefined : Math.min(limit - 1, remaining)
     const isDoubted = this.isPrior || (call.isTest && !isRateLimited)
@@ -216,16 +239,21 @@ export class Estimator extends EstimatorState {
     this.lastSentAt = call.sentAt
   }
 
-  /** Allows one call first, and one more in flight for each that is served; a refusal pauses and halves that. */
+  /**
+   * Checks for a 429 that says nothing, neither about a limit nor when to come back, and that the bucket does not explain: no
+   * headers were ever sent, or the last ones showed calls left.
+   */
+  private isUnexplained({ isRateLimited, limit, pause = 0 }: BucketReading): boolean {
+    if (!isRateLimited || limit !== undefined || pause > 0 || this.isPrior) return false
+    return this.#pace !== undefined || this.limit === undefined || this.reported >= 1
+  }
+
+  /** Allows one call first, and one more in flight for each that is served; a refusal halves that. */
   private settleWithoutHeaders(call: Reservation, reading: BucketReading, now: number): void {
     if (reading.isRateLimited && call.sentAt > this.loweredAt) {
       this.maxInFlight = Math.max(1, Math.floor((this.started - this.ended + 1) / 2))
-      this.pausedUntil = Math.max(this.pausedUntil, now + second * 2 ** Math.min(6, this.refusalsInRow++))
       this.loweredAt = now
-    } else if (!reading.isRateLimited && reading.isServed) {
-      this.maxInFlight++
-      this.refusalsInRow = 0
-    }
+    } else if (!reading.isRateLimited && reading.isServed) this.maxInFlight++
   }
 
   /** Without headers the prior is all that is known: after a refusal each call that is served brings the rate nearer to it again. */

@@ -55,8 +55,9 @@ export class EstimatorState {
   fullResponses = 0
   /** True if no call was served since the last refusal. */
   isRecovering = false
-  /** Without rate-limit headers: the calls that may be in flight, and the refusals in a row. */
+  /** Without rate-limit headers: the calls that may be in flight. */
   maxInFlight = 1
+  /** Not counted any more; a part of what fleets store. */
   refusalsInRow = 0
   /** Responses from which the rate is measured. */
   samples: ReadonlyArray<RateSample> = []

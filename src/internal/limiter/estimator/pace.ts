@@ -1,0 +1,86 @@
+/** Paces calls after 429s that say nothing. Times are milliseconds by the clock of the strategy, rates calls per millisecond. */
+import { constants, second } from "./constants.js"
+
+/**
+ * The pace of calls below a limit that only refusals show. It is the congestion control of TCP, counted in calls: slow start
+ * doubles the rate with each call that is served, until one is refused. From there CUBIC comes back to the refused rate quickly, stays
+ * near it for long, and then leaves it behind faster and faster, so that a limit that was lifted is forgotten.
+ *
+ * Which calls such a limit counts, those of a tenant or of an operation, is unknown. So each bucket has a pace of its own, and the
+ * operations without a bucket have one together. If one limit counts the calls of several, each finds its share.
+ */
+export class Pace {
+  private rate = constants.paceFirst / second
+  /** The rate that was refused last, and the part that the rate then lost. */
+  private peak = Infinity
+  private drop = 0
+  private isSlowStart = true
+  /** The calls served since the last refusal. */
+  private served = 0
+  /** The last start that counts: the next one is due an interval later. */
+  private startedAt: number
+  private refusedAt: number
+
+  constructor(now: number) {
+    this.startedAt = this.refusedAt = now
+  }
+
+  /** The milliseconds until a call may start that comes after `ahead` others. */
+  wait(now: number, ahead: number): number {
+    return Math.max(0, this.startedAt + (1 + ahead) / this.rate - now)
+  }
+
+  start(now: number): void {
+    this.startedAt = now
+  }
+
+  /** Gives a start back. */
+  giveBack(): void {
+    this.startedAt -= 1 / this.rate
+  }
+
+  /** Learns from a response. Calls that were in flight together count as one refusal. */
+  settle(sentAt: number, isRefused: boolean, now: number): void {
+    if (sentAt <= this.refusedAt) return
+    if (!isRefused) return this.grow()
+    if (this.served > 0) this.shrink()
+    else this.halve(now)
+    this.served = 0
+    this.refusedAt = now
+  }
+
+  private grow(): void {
+    this.served++
+    const fromPeak = this.served / constants.paceCallsToPeak - 1
+    const cubic = this.peak * (1 + this.drop * fromPeak ** 3)
+    this.isSlowStart = this.rate * 2 < cubic
+    this.rate = Math.min(this.rate * 2, cubic)
+  }
+
+  /** This rate is too high. The next call need not wait for the one that was refused. */
+  private shrink(): void {
+    this.giveBack()
+    this.peak = this.rate
+    this.drop = this.isSlowStart ? constants.paceDropInSlowStart : constants.paceDrop
+    this.rate *= 1 - this.drop
+    this.isSlowStart = false
+  }
+
+  /** Nothing was served since the last refusal, so the limit is far lower, or serves nothing for a time. */
+  private halve(now: number): void {
+    this.startedAt = now
+    this.rate = Math.max(constants.paceLeast / second, this.rate / 2)
+    this.isSlowStart = true
+  }
+
+  /** True when calls need no pace any more. */
+  get isOver(): boolean {
+    return this.rate > Math.min(1, this.peak * constants.paceForgotten)
+  }
+
+  /** Moves all times back by `back` milliseconds, as the clock was. */
+  shift(back: number): void {
+    this.startedAt -= back
+    this.refusedAt -= back
+  }
+}

@@ -1,0 +1,235 @@
+/** Limits of which only 429s without headers tell, such as a proxy's in front of the tenant, and the pace of calls below them. */
+import { Headers } from "@effect/platform"
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Context, Effect, Exit, Fiber, Layer, Random } from "effect"
+import { deleteEventStream, IdentityClient, listActionVersions, RateLimiter } from "../../src/index.js"
+import { Estimator } from "../../src/internal/limiter/estimator/estimator.js"
+import { baseUrl, bearer } from "../support/client.js"
+import * as LeanNetwork from "../support/leanNetwork.js"
+import { reading } from "../support/readings.js"
+import * as VirtualTime from "../support/virtualTime.js"
+
+/** Decides whether a call at this time is served. */
+type Limit = (now: number) => boolean
+
+/** As `limit_req` of nginx without a burst: a call is served if the last one that was served is `interval` ms ago. */
+const leaky = (interval: number): Limit => {
+  let last = -Infinity
+  return (now) => {
+    if (now - last < interval) return false
+    last = now
+    return true
+  }
+}
+
+/** At most so many calls in a minute, which begins with the first. */
+const window = (limit: number): Limit => {
+  let [end, left] = [-Infinity, 0]
+  return (now) => {
+    if (now >= end) [end, left] = [now + 60_000, limit]
+    return left-- > 0
+  }
+}
+
+/** What the tenant says of its own limit when it serves a call: two large buckets, or nothing. */
+const tenants = {
+  "with headers": (method: string) => ({
+    "x-ratelimit-limit": method === "GET" ? "50" : "40",
+    "x-ratelimit-remaining": "39",
+    "x-ratelimit-reset": "1"
+  }),
+  "without headers": () => ({})
+}
+
+const calls = {
+  one: [Effect.asVoid(listActionVersions({ actionId: "910b1053-577f-4d81-a8c8-020e7319a38a" }))],
+  two: [
+    Effect.asVoid(listActionVersions({ actionId: "910b1053-577f-4d81-a8c8-020e7319a38a" })),
+    deleteEventStream({ id: "est_1234567890123456789012" })
+  ]
+}
+
+interface Work {
+  readonly tenant: keyof typeof tenants
+  readonly calls: number
+  readonly callers?: number
+  readonly operations?: keyof typeof calls
+}
+
+/** Makes calls by a client with its defaults. The times are milliseconds from the first request on. */
+const run = (limit: Limit, work: Work) => {
+  const { callers = work.calls, tenant } = work
+  const operations = calls[work.operations ?? "one"]
+  const arrivals: Array<{ readonly at: number; readonly isServed: boolean }> = []
+  let first: number | undefined
+  const network = LeanNetwork.layer(({ method }) =>
+    Effect.gen(function*() {
+      yield* Effect.sleep(2)
+      const now = yield* Clock.currentTimeMillis
+      first ??= now
+      const isServed = limit(now - first)
+      arrivals.push({ at: now - first, isServed })
+      yield* Effect.sleep(2)
+      return isServed
+        ? {
+          status: method === "GET" ? 200 : 204,
+          headers: tenants[tenant](method),
+          body: method === "GET" ? "{\"versions\":[],\"total\":0,\"per_page\":20}" : null
+        }
+        : { status: 429, headers: {}, body: "<html>429 Too Many Requests</html>" }
+    })
+  )
+  const client = IdentityClient.layer({ baseUrl }).pipe(
+    Layer.provide([Layer.fresh(RateLimiter.layer), bearer, network])
+  )
+  const all = Effect.forEach(
+    Array.from({ length: work.calls }),
+    (_, nth) => Effect.exit(operations[nth % operations.length]!),
+    { concurrency: callers }
+  ).pipe(Effect.provide(client), Effect.withRandom(Random.make(1)))
+  return Effect.map(VirtualTime.run(all, { most: "1 hour" }), (exits) => ({
+    failed: exits.filter(Exit.isFailure).length,
+    refused: arrivals.filter(({ isServed }) => !isServed).length,
+    elapsed: arrivals.at(-1)?.at ?? 0,
+    /** The share of requests that were refused. */
+    share: arrivals.filter(({ isServed }) => !isServed).length / arrivals.length
+  }))
+}
+
+for (const tenant of ["with headers", "without headers"] as const) {
+  describe(`below a limit that only 429s without headers show, in front of a tenant ${tenant},`, () => {
+    it.effect("twelve calls at once all succeed", () =>
+      Effect.gen(function*() {
+        const { elapsed, failed } = yield* run(leaky(200), { tenant, calls: 12 })
+        assert.strictEqual(failed, 0)
+        assert.isAtMost(elapsed, 4000)
+      }))
+
+    it.effect("so do those of two operations, which it counts together", () =>
+      Effect.gen(function*() {
+        const { failed } = yield* run(leaky(200), { tenant, calls: 60, callers: 20, operations: "two" })
+        assert.strictEqual(failed, 0)
+      }))
+
+    it.effect("most of it is used, and few calls are refused", () =>
+      Effect.gen(function*() {
+        const { elapsed, failed, share } = yield* run(leaky(200), { tenant, calls: 300, callers: 50 })
+        assert.strictEqual(failed, 0)
+        assert.isAtMost(share, 0.1)
+        assert.isAtLeast(299 * 200 / elapsed, 0.95)
+      }))
+
+    for (const interval of [2000, 1000, 100, 50, 20]) {
+      it.effect(`no call fails where it is one in ${interval} ms`, () =>
+        Effect.gen(function*() {
+          const { elapsed, failed, share } = yield* run(leaky(interval), { tenant, calls: 200, callers: 20 })
+          assert.strictEqual(failed, 0)
+          assert.isAtMost(share, 0.2)
+          assert.isAtLeast(199 * interval / elapsed, 0.7)
+        }))
+    }
+
+    it.effect("no call fails at the end of a window, and the next is used up again", () =>
+      Effect.gen(function*() {
+        const { elapsed, failed } = yield* run(window(60), { tenant, calls: 150 })
+        assert.strictEqual(failed, 0)
+        assert.isAtMost(elapsed, 180_000)
+      }))
+
+    it.effect("a single 429 costs about a second", () =>
+      Effect.gen(function*() {
+        let nth = 0
+        const { elapsed, failed, refused } = yield* run(() => ++nth !== 20, { tenant, calls: 100, callers: 10 })
+        assert.deepStrictEqual([failed, refused], [0, 1])
+        assert.isAtMost(elapsed, 1200)
+      }))
+
+    it.effect("one that is lifted is forgotten within a minute", () =>
+      Effect.gen(function*() {
+        const limit = leaky(200)
+        const lifted = (now: number) => now > 30_000 || limit(now)
+        const { elapsed, failed } = yield* run(lifted, { tenant, calls: 3000, callers: 50 })
+        assert.strictEqual(failed, 0)
+        assert.isAtMost(elapsed, 90_000)
+      }))
+  })
+}
+
+describe("a 429 without headers", () => {
+  const refusal = reading(undefined, { isRateLimited: true })
+
+  /** Ends a call that began now. */
+  const call = (estimator: Estimator, now: number, response = reading(undefined)) =>
+    estimator.settle(estimator.start(now, false), response, now)
+
+  const refused = (now: number) => {
+    const estimator = new Estimator()
+    call(estimator, now, refusal)
+    return estimator
+  }
+
+  it("paces calls, and those that come after others", () => {
+    const estimator = refused(1000)
+    assert.deepStrictEqual([0, 1, 2].map((ahead) => estimator.wait(1100, 0, ahead)), [400, 900, 1400])
+    assert.isTrue(estimator.isPaced(1499))
+    assert.isFalse(estimator.isPaced(1500))
+  })
+
+  it("takes nothing from a bucket that had calls left", () => {
+    const estimator = new Estimator()
+    call(estimator, 0, reading(5))
+    const before = estimator.status(0)
+    call(estimator, 0, refusal)
+    assert.deepStrictEqual(estimator.status(0), before)
+    assert.strictEqual(estimator.wait(0, 0, 0), 500)
+  })
+
+  for (
+    const [title, left, response] of [
+      ["from a bucket that had none left", 1, refusal],
+      ["with a limit", 5, reading(0, { isRateLimited: true })],
+      ["with a Retry-After", 5, reading(undefined, { isRateLimited: true, pause: 100 })]
+    ] as const
+  ) {
+    it(`sets no pace if it came ${title}`, () => {
+      const estimator = new Estimator()
+      call(estimator, 0, reading(left))
+      call(estimator, 0, response)
+      assert.isFalse(estimator.isPaced(0))
+      assert.strictEqual(estimator.status(0)?.remaining, 0)
+    })
+  }
+
+  it("sets a pace that a clock which is set back does not stretch", () => {
+    assert.strictEqual(refused(1_000_000).wait(0, 0, 0), 500)
+  })
+
+  it("sets a pace in which a call that was not sent does not count", () => {
+    const estimator = refused(0)
+    estimator.start(500, false)
+    assert.strictEqual(estimator.wait(500, 0, 0), Infinity)
+    estimator.giveBack(500)
+    assert.strictEqual(estimator.wait(500, 0, 0), 0)
+  })
+
+  it("counts once for all calls that were in flight, and one that is served by then brings no growth", () => {
+    const estimator = new Estimator()
+    for (let nth = 0; nth < 3; nth++) call(estimator, 0)
+    const flight = [1, 2, 3].map(() => estimator.start(0, false))
+    for (const one of flight.slice(0, 2)) estimator.settle(one, refusal, 100)
+    estimator.settle(flight[2]!, reading(undefined), 100)
+    assert.strictEqual(estimator.wait(100, 0, 0), 500)
+  })
+
+  it("is the reason of the waits that it causes", () =>
+    Effect.gen(function*() {
+      const limiter = Context.get(yield* Layer.build(RateLimiter.layer), RateLimiter.RateLimiter)
+      const permit = yield* limiter.acquire({ tenant: baseUrl, operation: "a" })
+      yield* permit.settle({ status: 429, headers: Headers.empty })
+      const waiting = yield* Effect.fork(limiter.acquire({ tenant: baseUrl, operation: "a" }))
+      yield* Effect.yieldNow()
+      const [status] = yield* limiter.status
+      assert.deepInclude(status, { waiting: 1, reason: "pace" })
+      yield* Fiber.interrupt(waiting)
+    }).pipe(Effect.scoped, Effect.runPromise))
+})
