@@ -54,6 +54,7 @@ const makeQueue = (maxWait = Infinity) => {
     sharesCeilings: false,
     waitApart: ({ held }, _, __, ahead) => held * (ahead + 1),
     isPaused: () => false,
+    isPaced: () => false,
     statusOf: ({ name }) => void log.push(`${name} refused`),
     isFirst: () => false,
     wait: ({ at }, now, _, ahead, waited) => {

@@ -72,6 +72,7 @@ const makeQueue = (operations: Readonly<Record<string, Partial<Limits>>>, option
       waitApart: ({ held }, _, __, ahead) => held * (ahead + 1),
       waitAfter: ({ after }) => after,
       isPaused: ({ isPaused }) => isPaused,
+      isPaced: () => false,
       isFirst: ({ isFirst }) => isFirst,
       wait: ({ asked, perAhead, wait }, _, __, ahead) => {
         asked.push(ahead)

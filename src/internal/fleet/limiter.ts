@@ -84,6 +84,7 @@ export const make = (
           ? 0
           : strategyOf(state).waitAfter(state, other, ofState(state).replica.now(), share, ahead),
       isPaused: (state) => strategyOf(state).isPaused(state, ofState(state).replica.now()),
+      isPaced: (state) => strategyOf(state).isPaced(state, ofState(state).replica.now()),
       isFirst: (state) => strategyOf(state).isFirst(state),
       wait: (state, _, share, ahead, waited) => ofState(state).wait(state, share, ahead, waited),
       start: (state, _, waited) => ofState(state).replica.start(state, waited),

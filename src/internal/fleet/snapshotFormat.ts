@@ -56,8 +56,7 @@ const estimator = list<Omit<EstimatorState, "samples" | "window">>({
   loweredAt: never,
   fullResponses: number,
   isRecovering: flag,
-  maxInFlight: number,
-  refusalsInRow: number
+  maxInFlight: number
 })
 
 const window = list<EstimatorState["window"]>({

@@ -30,6 +30,7 @@ export const make = (limit: number, rate: number): LimitStrategy<FixedState, voi
     waitApart: () => 0,
     waitAfter: () => 0,
     isPaused: () => false,
+    isPaced: () => false,
     isFirst: () => false,
     wait: (_, now, share, ahead) => {
       return waitFor(1 + reserved(share, limit) + ahead - left(now), rate)

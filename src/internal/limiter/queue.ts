@@ -142,7 +142,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
       const ceiling = strategy.ceilingWait(state, now, isBackground ? reserve : 0, ahead)
       if (ceiling > 0 && ceiling >= millis) return "ceiling"
       if (strategy.isPaused(state, now)) return "pause"
-      if (strategy.isPaced?.(state, now) === true) return "pace"
+      if (strategy.isPaced(state, now)) return "pace"
       return millis === Infinity ? "inFlight" : "limit"
     }
 

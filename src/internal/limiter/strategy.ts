@@ -56,7 +56,7 @@ export interface LimitStrategy<State, Grant> {
   /** Checks that calls wait because the service asked for a pause. */
   readonly isPaused: (state: State, now: number) => boolean
   /** Checks that calls wait because the service refused some without saying why. */
-  readonly isPaced?: (state: State, now: number) => boolean
+  readonly isPaced: (state: State, now: number) => boolean
   /** Checks that the next call goes before all others, because its response will show its bucket. */
   readonly isFirst: (state: State) => boolean
   /**

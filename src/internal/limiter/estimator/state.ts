@@ -57,8 +57,6 @@ export class EstimatorState {
   isRecovering = false
   /** Without rate-limit headers: the calls that may be in flight. */
   maxInFlight = 1
-  /** Not counted any more; a part of what fleets store. */
-  refusalsInRow = 0
   /** Responses from which the rate is measured. */
   samples: ReadonlyArray<RateSample> = []
   window = new FixedWindowState()
