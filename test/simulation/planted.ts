@@ -35,7 +35,7 @@ const faults: ReadonlyArray<PlantedFault> = [
         text: "      yield* checkLock // a run that lost the lock",
         by: "      // a run that lost the lock"
       },
-      { file: send, text: "outcome: \"sending\" })\n      yield* checkLock\n", by: "outcome: \"sending\" })\n" }
+      { file: send, text: "isWritten = true\n      yield* checkLock\n", by: "isWritten = true\n" }
     ]
   },
   {
@@ -73,7 +73,7 @@ const faults: ReadonlyArray<PlantedFault> = [
   {
     name: "headers are believed however long they let calls wait",
     edits: [{
-      file: "src/internal/limiter/estimator/estimator.ts",
+      file: "src/internal/limiter/estimator/estimate.ts",
       text: "Math.max(0, this.reportedAt + maxPause - now)",
       by: "Infinity"
     }]

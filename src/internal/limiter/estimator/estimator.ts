@@ -3,16 +3,17 @@
  * clients take some. Times are milliseconds by the clock of the strategy, rates calls per millisecond.
  */
 import type { BucketReading } from "../bucketReading.js"
-import { type BucketStatus, reserved, rounding, waitFor } from "../strategy.js"
+import { reserved } from "../strategy.js"
 import { constants, second } from "./constants.js"
+import { Estimate } from "./estimate.js"
 import * as FixedWindow from "./fixedWindow.js"
 import { Pace } from "./pace.js"
-import { EstimatorState, type Reservation } from "./state.js"
+import type { EstimatorState, Reservation } from "./state.js"
 
 const copyOf = (state: EstimatorState): EstimatorState => ({ ...state, window: { ...state.window } })
 
 /** A bucket that is known from responses alone: what is known of it, and how it learns. */
-export class Estimator extends EstimatorState {
+export class Estimator extends Estimate {
   /** The milliseconds by which the store's clock was set back so far; no part of the state. */
   #setBack = 0
   /** The rate that is known beforehand; no part of the state. */
@@ -74,57 +75,9 @@ export class Estimator extends EstimatorState {
     return Math.max(this.waitInFlight(now, inFlight), this.waitForLevel(this.limit, now, reserve, ahead + starting))
   }
 
-  /** The milliseconds until one call may test an estimate that has let none start for `maxPause`: responses may have lied. */
-  untilTest(now: number, maxPause: number): number {
-    return this.inFlight > 0 || this.isPrior || this.limit === undefined
-      ? Infinity
-      : Math.max(0, this.reportedAt + maxPause - now)
-  }
-
-  /** The calls in flight. */
-  get inFlight(): number {
-    return this.started - this.ended
-  }
-
-  /** True while the service's pause delays calls. */
-  isPaused(now: number): boolean {
-    return now < this.pausedUntil || this.isProbing
-  }
-
   /** True while the pace after 429s without headers delays calls. */
   isPaced(now: number): boolean {
     return this.#pace !== undefined && this.#pace.wait(now, 0) > 0
-  }
-
-  /** The milliseconds that remain of a pause that the service asked for. */
-  pausedFor(now: number): number {
-    return Math.max(0, this.pausedUntil - now)
-  }
-
-  /**
-   * The wait until one more call may be in flight: until one ends or, because calls may hang, until more calls have come
-   * back. Other clients of a shared bucket are assumed to have as many in flight.
-   */
-  private waitInFlight(now: number, inFlight: number): number {
-    const { callMillis, isShared, netRate, provenRate, reported, reportedAt } = this
-    const rate = Math.min(netRate, provenRate)
-    const left = reported + (isShared ? 0 : this.inFlight) + Math.max(0, now - reportedAt) * rate
-    const missing = inFlight + 1 - Math.max(1, left * constants.inFlightShare + provenRate * callMillis)
-    const untilBack = Math.max(0, missing) / (rate * constants.inFlightShare)
-    return Math.min(untilBack, Math.max(callMillis, constants.recheckMillis))
-  }
-
-  private waitForLevel(limit: number, now: number, reserve: number, ahead: number): number {
-    const { isShared, level, netRate, window } = this
-    if (window.isFound) {
-      if (reserve + ahead + 1 <= level) return 0
-      const windowsAhead = Math.floor(Math.max(0, ahead - Math.max(0, level)) / limit)
-      return Math.max(0, window.endsAt - now) + windowsAhead * FixedWindow.lengthOf(window)
-    }
-    const most = isShared ? Math.max(1, Math.sqrt(limit) * constants.marginPerRoot) : 1
-    const margin = Math.min(most, (limit - 1) * (isShared ? constants.marginShared : constants.marginAlone))
-    const missing = Math.min(1 + margin + reserve, limit) + ahead - this.levelNow(limit, now)
-    return waitFor(missing, netRate)
   }
 
   /** Counts a call that starts now, or was sent before; `waited`: this bucket made it wait; `isTest`: it still would. */
@@ -151,17 +104,6 @@ export class Estimator extends EstimatorState {
     this.take(-1, now)
   }
 
-  status(now: number): BucketStatus | undefined {
-    const { limit, netRate, window } = this
-    if (limit === undefined) return undefined
-    const level = this.levelNow(limit, now)
-    return {
-      limit,
-      remaining: Math.max(0, Math.floor(level + rounding)),
-      fullAt: window.isFound ? window.endsAt : now + Math.max(0, Math.ceil((limit - level) / netRate))
-    }
-  }
-
   private take(calls: number, now: number): void {
     if (this.limit === undefined) return
     this.level = this.levelNow(this.limit, now) - calls
@@ -184,13 +126,6 @@ export class Estimator extends EstimatorState {
     // Nobody knows how much time has passed meanwhile, so calls before and after prove no rate.
     this.samples = []
     FixedWindow.shift(this.window, back)
-  }
-
-  /** The calls left at a time. A fixed window does not refill. */
-  private levelNow(limit: number, now: number): number {
-    const { level, levelAt, netRate, window } = this
-    const refilled = window.isFound ? 0 : Math.max(0, now - levelAt) * netRate
-    return Math.min(limit, level + refilled)
   }
 
   /** Ends a call; `undefined`: no response came. */
