@@ -48,6 +48,13 @@ export class Bounds {
     return counts
   }
 
+  /** The refusals of a process, and the number of all else that can keep its calls waiting. */
+  disturbancesOf(process: number): { readonly disturbances: number; readonly refused: number } {
+    const { abandoned, faults, refused } = this.of(process)
+    const own = this.world.plan.processes.find(({ id }) => id === process)
+    return { disturbances: abandoned + faults + (own?.leaps.length ?? 0) + (own?.pauses.length ?? 0), refused }
+  }
+
   /**
    * Each life needs a token and may be refused once, as it knows no limit yet; so may it after each fault, and after each response
    * that it did not wait for. Processes that are no fleet do not see each other's calls.

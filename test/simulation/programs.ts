@@ -56,9 +56,10 @@ export const clientLayer = ({ network, permits, storage, world }: Site, process:
   const http = Layer.succeed(HttpClient.HttpClient, network.clientOf(process, life))
   const store = Fleet.SharedStore.layer(Effect.succeed(storage.backendOf(process, life)))
   const credentials = { authUrl: origin, clientId: client.id, clientSecret: client.secret }
-  const alone = Layer.merge(TokenProvider.layerClientCredentials(credentials), RateLimiter.layer)
+  const limits = { ceiling: world.plan.ceilings }
+  const alone = Layer.merge(TokenProvider.layerClientCredentials(credentials), RateLimiter.layerAdaptive(limits))
   const fleet = Layer.provide(
-    Layer.merge(Fleet.layerClientCredentials({ ...credentials, encryptionKey }), Fleet.layerRateLimiter()),
+    Layer.merge(Fleet.layerClientCredentials({ ...credentials, encryptionKey }), Fleet.layerRateLimiter(limits)),
     store
   )
   const services = Layer.map(
@@ -67,7 +68,7 @@ export const clientLayer = ({ network, permits, storage, world }: Site, process:
       Context.add(
         context,
         RateLimiter.RateLimiter,
-        permits.counted(life, Context.get(context, RateLimiter.RateLimiter))
+        permits.counted(process, life, Context.get(context, RateLimiter.RateLimiter))
       )
   )
   return IdentityClient.layer({ baseUrl: `${origin}/api/v2` }).pipe(Layer.provide(services), Layer.provide(http))
@@ -109,8 +110,11 @@ const exchange = (
       return updateTokenExchangeProfile({ id: profile, name: key })
     case "list":
       return listActionVersions({ actionId: action })
-    case "burst":
-      return together(Array.from({ length: call.times }, () => listActionVersions({ actionId: action })))
+    case "burst": {
+      const { every = 0, of: kind = "list", times } = call
+      const one = exchange(site, key, process, life, { ...call, kind })
+      return together(Array.from({ length: times }, (_, nth) => every === 0 ? one : Effect.delay(one, nth * every)))
+    }
     case "delete":
       return deleteEventStream({ id: streamOf(7) })
     case "pages":
