@@ -97,12 +97,10 @@ export type Fault =
     | { readonly kind: "elsewhere"; readonly status: number; readonly moved?: true }
   )
 
-/** A time in which the shared store is not well. `lost` happens at its begin. */
-interface StoreFault {
-  readonly kind: "down" | "hung" | "slow" | "lost"
-  readonly from: number
-  readonly for: number
-}
+/** A time in which the shared store is not well. `lost` happens at its begin; `keys` concerns those of one tenant. */
+type StoreFault =
+  & { readonly from: number; readonly for: number }
+  & ({ readonly kind: "down" | "hung" | "slow" | "lost" } | { readonly kind: "keys"; readonly tenant: 0 | 1 })
 
 /** A time in which the disk of a process does not respond, or fails. */
 interface DiskFault {
@@ -423,6 +421,29 @@ const competeForCeilings = (plan: Plan): Plan => {
   }
 }
 
+/** The tenants that the processes call. */
+export const countTenants = ({ processes }: Plan): number =>
+  processes.some(({ calls }) => calls.some(({ tenant }) => tenant !== undefined)) ? 2 : 1
+
+/** Lets each process call two tenants. The store fails for the keys of one. */
+const callTwoTenants = (plan: Plan): Plan => {
+  const draw = new Draw(plan.seed, "tenants")
+  if (!plan.isFleet || draw.chance(0.9)) return plan
+  const divide = (call: Call): Call =>
+    call.kind === "redelivery" || isJobCall(call) || draw.chance(0.5) ? call : { ...call, tenant: 1 }
+  const fault = (): StoreFault => ({
+    kind: "keys",
+    tenant: draw.oneOf(0, 1),
+    from: draw.magnitude([0, minute]),
+    for: draw.magnitude([100, minute])
+  })
+  return {
+    ...plan,
+    processes: plan.processes.map((process) => ({ ...process, calls: process.calls.map(divide) })),
+    storeFaults: [...plan.storeFaults, fault(), ...draw.list(1, fault)]
+  }
+}
+
 /** Lets programs close their clients while calls run. */
 const closeMidway = (plan: Plan): Plan => {
   const draw = new Draw(plan.seed, "closing")
@@ -501,7 +522,10 @@ export const drawPlan = (seed: number, kind: SimulationKind): Plan => {
   const change = (plan: Plan) =>
     kind === "jobs"
       ? withJobs(plan, isCalm)
-      : competeForCeilings(queueForLong(closeMidway(pauseForLong(crashMidway(contend(plan))))))
+      : [contend, crashMidway, pauseForLong, closeMidway, queueForLong, callTwoTenants, competeForCeilings].reduce(
+        (changed, step) => step(changed),
+        plan
+      )
   const draw = new Draw(seed, "plan")
   const isCalm = draw.chance(0.1)
   const processes = Array.from({ length: draw.between(1, 3) }, (_, id) => drawProcess(seed, id, isCalm))

@@ -71,6 +71,14 @@ const faults: ReadonlyArray<PlantedFault> = [
     }]
   },
   {
+    name: "one key that fails stops the requests for all others",
+    edits: [{
+      file: "src/SharedStore.ts",
+      text: "(failing.get(key)?.pausedUntil ?? -Infinity)",
+      by: "Math.max(...Array.from(failing.values(), ({ pausedUntil }) => pausedUntil))"
+    }]
+  },
+  {
     name: "closing a client does not end the waits of its calls",
     edits: [{
       file: "src/internal/call/runningCalls.ts",
