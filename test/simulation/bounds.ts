@@ -1,5 +1,5 @@
 /** Counts token requests and refusals, and compares them with what the faults of a plan can cause. */
-import { isQuiet } from "./plan.js"
+import { countTenants, isQuiet } from "./plan.js"
 import type { World } from "./world.js"
 
 /** What happened to one process. */
@@ -48,8 +48,15 @@ export class Bounds {
     return counts
   }
 
+  /** The refusals of a process, and the number of all else that can keep its calls waiting. */
+  disturbancesOf(process: number): { readonly disturbances: number; readonly refused: number } {
+    const { abandoned, faults, refused } = this.of(process)
+    const own = this.world.plan.processes.find(({ id }) => id === process)
+    return { disturbances: abandoned + faults + (own?.leaps.length ?? 0) + (own?.pauses.length ?? 0), refused }
+  }
+
   /**
-   * Each life needs a token and may be refused once, as it knows no limit yet; so may it after each fault, and after each response
+   * Each life needs a token for each tenant and may be refused once, as it knows no limit yet; so may it after each fault, and after each response
    * that it did not wait for. Processes that are no fleet do not see each other's calls.
    */
   private check(id: number): void {
@@ -57,10 +64,11 @@ export class Bounds {
     const counts = this.of(id)
     const own = plan.processes.find((process) => process.id === id)
     const disturbances = (own?.leaps.length ?? 0) + 3 * (own?.pauses.length ?? 0) + 2 * plan.storeFaults.length
-    const renewals = Math.ceil(time / (800 * plan.service.tokenLifetime))
-    const mostTokens = counts.lives + renewals + counts.tokenFaults + counts.unauthorized + disturbances
+    const lives = countTenants(plan) * counts.lives
+    const renewals = countTenants(plan) * Math.ceil(time / (800 * plan.service.tokenLifetime))
+    const mostTokens = lives + renewals + counts.tokenFaults + counts.unauthorized + disturbances
     const unseen = counts.faults + counts.abandoned + (plan.isFleet ? 0 : plan.processes.length - 1)
-    const mostRefusals = counts.lives + unseen + disturbances + 4
+    const mostRefusals = lives + unseen + disturbances + 4
     // Latencies that differ by much let calls arrive faster than they left.
     const early = plan.latency.network[1] < 400 ? 0 : Math.ceil(counts.requests / 5)
     if (counts.unauthorized > 0 && isQuiet(plan)) this.world.violate("tokens", `p${id}: a token was refused`)

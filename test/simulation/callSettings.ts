@@ -11,4 +11,6 @@ export interface CallSettings {
   readonly interruptAfter?: number
   readonly withoutRetries?: true
   readonly background?: true
+  /** The tenant that it is for, if not the first. */
+  readonly tenant?: 1
 }

@@ -12,10 +12,19 @@ export interface RedeliveryCall extends CallSettings {
   readonly lockExpiry: number
 }
 
-/** Many calls at once, all to list versions. */
-interface BurstCall extends CallSettings {
+/** Many calls, all to list versions unless it says what else, at once or one in each time. */
+export interface BurstCall extends CallSettings {
   readonly kind: "burst"
   readonly times: number
+  readonly of?: "update" | "delete" | "redeliver"
+  readonly every?: number
+}
+
+/** A limit that all programs set for their calls: how many start in any interval. */
+export interface CeilingPlan {
+  readonly limit: number
+  readonly interval: number
+  readonly operations: ReadonlyArray<string>
 }
 
 /** One thing that a process does. */
@@ -26,6 +35,15 @@ export type Call =
   | JobCall
 
 export const isJobCall = (call: Call): call is JobCall => "job" in call
+
+/** The operations of calls that make a single request. */
+export const operations = {
+  list: "listActionVersions",
+  update: "updateTokenExchangeProfile",
+  delete: "deleteEventStream",
+  redeliver: "redeliverEvent",
+  export: "createUsersExport"
+} as const
 
 /** Calls that must not be carried out twice. */
 export const isOnce = ({ kind }: Call): boolean => kind === "export" || kind === "redeliver"
@@ -79,12 +97,10 @@ export type Fault =
     | { readonly kind: "elsewhere"; readonly status: number; readonly moved?: true }
   )
 
-/** A time in which the shared store is not well. `lost` happens at its begin. */
-interface StoreFault {
-  readonly kind: "down" | "hung" | "slow" | "lost"
-  readonly from: number
-  readonly for: number
-}
+/** A time in which the shared store is not well. `lost` happens at its begin; `keys` concerns those of one tenant. */
+type StoreFault =
+  & { readonly from: number; readonly for: number }
+  & ({ readonly kind: "down" | "hung" | "slow" | "lost" } | { readonly kind: "keys"; readonly tenant: 0 | 1 })
 
 /** A time in which the disk of a process does not respond, or fails. */
 interface DiskFault {
@@ -115,6 +131,7 @@ export interface Plan {
   readonly storeFaults: ReadonlyArray<StoreFault>
   readonly diskFaults: ReadonlyArray<DiskFault>
   readonly revocations: ReadonlyArray<number>
+  readonly ceilings?: ReadonlyArray<CeilingPlan>
   /** Only if the processes run jobs. */
   readonly jobs?: JobsPlan
 }
@@ -365,6 +382,68 @@ const queueForLong = (plan: Plan): Plan => {
   }
 }
 
+/** Lets a call that two or three ceilings count compete with a steady flow of younger ones, each of which counts for one of them. */
+const competeForCeilings = (plan: Plan): Plan => {
+  const draw = new Draw(plan.seed, "ceilings")
+  if (plan.isFleet || draw.chance(0.93)) return plan
+  const others = ([undefined, "update", "delete", "redeliver"] as const).filter(() => draw.chance(0.7))
+  const limits = others.map((of) => ({ of, limit: draw.between(1, 3), interval: draw.magnitude([1000, 5000]) }))
+  return {
+    ...plan,
+    service: { ...plan.service, burst: 60, perSecond: 20 },
+    processes: plan.processes.slice(0, 1).map((process) => ({
+      ...process,
+      crashes: [],
+      leaps: [],
+      pauses: [],
+      calls: [
+        ...limits.map(({ interval, limit, of }, id): BurstCall => ({
+          kind: "burst",
+          id,
+          thread: id,
+          after: draw.magnitude([0, 1000]),
+          times: draw.between(30, 100),
+          every: Math.round(interval / limit),
+          ...(of !== undefined && { of })
+        })),
+        { kind: "export", id: 9, thread: 9, after: draw.magnitude([500, 20_000]) }
+      ]
+    })),
+    faults: [],
+    storeFaults: [],
+    diskFaults: [],
+    revocations: [],
+    ceilings: limits.map(({ interval, limit, of }) => ({
+      limit,
+      interval,
+      operations: [operations[of ?? "list"], operations.export]
+    }))
+  }
+}
+
+/** The tenants that the processes call. */
+export const countTenants = ({ processes }: Plan): number =>
+  processes.some(({ calls }) => calls.some(({ tenant }) => tenant !== undefined)) ? 2 : 1
+
+/** Lets each process call two tenants. The store fails for the keys of one. */
+const callTwoTenants = (plan: Plan): Plan => {
+  const draw = new Draw(plan.seed, "tenants")
+  if (!plan.isFleet || draw.chance(0.9)) return plan
+  const divide = (call: Call): Call =>
+    call.kind === "redelivery" || isJobCall(call) || draw.chance(0.5) ? call : { ...call, tenant: 1 }
+  const fault = (): StoreFault => ({
+    kind: "keys",
+    tenant: draw.oneOf(0, 1),
+    from: draw.magnitude([0, minute]),
+    for: draw.magnitude([100, minute])
+  })
+  return {
+    ...plan,
+    processes: plan.processes.map((process) => ({ ...process, calls: process.calls.map(divide) })),
+    storeFaults: [...plan.storeFaults, fault(), ...draw.list(1, fault)]
+  }
+}
+
 /** Lets programs close their clients while calls run. */
 const closeMidway = (plan: Plan): Plan => {
   const draw = new Draw(plan.seed, "closing")
@@ -441,7 +520,12 @@ export type SimulationKind = typeof simulationKinds[number]
 export const drawPlan = (seed: number, kind: SimulationKind): Plan => {
   const isFleet = kind === "fleet" || (kind === "jobs" && new Draw(seed, "fleet").chance(0.3))
   const change = (plan: Plan) =>
-    kind === "jobs" ? withJobs(plan, isCalm) : queueForLong(closeMidway(pauseForLong(crashMidway(contend(plan)))))
+    kind === "jobs"
+      ? withJobs(plan, isCalm)
+      : [contend, crashMidway, pauseForLong, closeMidway, queueForLong, callTwoTenants, competeForCeilings].reduce(
+        (changed, step) => step(changed),
+        plan
+      )
   const draw = new Draw(seed, "plan")
   const isCalm = draw.chance(0.1)
   const processes = Array.from({ length: draw.between(1, 3) }, (_, id) => drawProcess(seed, id, isCalm))

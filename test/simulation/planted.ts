@@ -63,6 +63,22 @@ const faults: ReadonlyArray<PlantedFault> = [
     edits: [{ file: client, text: "withToken(waited, ", by: "withToken(0 * waited, " }]
   },
   {
+    name: "a call gives way to no older one that waits for several limits",
+    edits: [{
+      file: "src/internal/limiter/waitingCall.ts",
+      text: "wait <= 0 || wait === Infinity ||",
+      by: "wait <= 0 || wait <= Infinity ||"
+    }]
+  },
+  {
+    name: "one key that fails stops the requests for all others",
+    edits: [{
+      file: "src/SharedStore.ts",
+      text: "(failing.get(key)?.pausedUntil ?? -Infinity)",
+      by: "Math.max(...Array.from(failing.values(), ({ pausedUntil }) => pausedUntil))"
+    }]
+  },
+  {
     name: "closing a client does not end the waits of its calls",
     edits: [{
       file: "src/internal/call/runningCalls.ts",

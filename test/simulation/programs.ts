@@ -21,8 +21,8 @@ import { callJob, type JobSite } from "./jobs/programs.js"
 import type { Life } from "./machine.js"
 import { callHeader, journalHeader, type Network } from "./network.js"
 import type { Permits } from "./permits.js"
-import { type Call, isJobCall, keyOfCall, type RedeliveryCall } from "./plan.js"
-import { action, client, eventOf, looseStream, profile, streamOf, versions } from "./service.js"
+import { type Call, countTenants, isJobCall, keyOfCall, type RedeliveryCall } from "./plan.js"
+import { action, client, eventOf, looseStream, origins, profile, streamOf, versions } from "./service.js"
 import type { Storage } from "./storage.js"
 import { callAttribute } from "./telemetry.js"
 import type { World } from "./world.js"
@@ -46,31 +46,42 @@ export interface Site {
   readonly jobs: JobSite | undefined
 }
 
-const origin = "https://tenant.test"
-
 /** An AES key for tokens in the shared store. */
 const encryptionKey = Redacted.make(Buffer.alloc(32, 7).toString("base64"))
 
-/** The client of a process in one of its lives. */
+/** The client of the second tenant. */
+class OtherClient extends Context.Tag("OtherClient")<OtherClient, IdentityClient.IdentityClient["Type"]>() {}
+
+/** The clients of a process in one of its lives: one for each tenant, with one limiter and one store. */
 export const clientLayer = ({ network, permits, storage, world }: Site, process: number, life: Life) => {
+  const { ceilings, isFleet } = world.plan
   const http = Layer.succeed(HttpClient.HttpClient, network.clientOf(process, life))
-  const store = Fleet.SharedStore.layer(Effect.succeed(storage.backendOf(process, life)))
-  const credentials = { authUrl: origin, clientId: client.id, clientSecret: client.secret }
-  const alone = Layer.merge(TokenProvider.layerClientCredentials(credentials), RateLimiter.layer)
-  const fleet = Layer.provide(
-    Layer.merge(Fleet.layerClientCredentials({ ...credentials, encryptionKey }), Fleet.layerRateLimiter()),
-    store
-  )
-  const services = Layer.map(
-    world.plan.isFleet ? fleet : alone,
+  const store = storage.storeOf(process, life)
+  const limits = { ceiling: ceilings }
+  const limiter = Layer.map(
+    isFleet ? Layer.provide(Fleet.layerRateLimiter(limits), store) : RateLimiter.layerAdaptive(limits),
     (context) =>
-      Context.add(
-        context,
+      Context.make(
         RateLimiter.RateLimiter,
-        permits.counted(life, Context.get(context, RateLimiter.RateLimiter))
+        permits.counted(process, life, Context.get(context, RateLimiter.RateLimiter))
       )
   )
-  return IdentityClient.layer({ baseUrl: `${origin}/api/v2` }).pipe(Layer.provide(services), Layer.provide(http))
+  const clientOf = (origin: string) => {
+    const credentials = { authUrl: origin, clientId: client.id, clientSecret: client.secret }
+    const tokens = isFleet
+      ? Layer.provide(Fleet.layerClientCredentials({ ...credentials, encryptionKey }), store)
+      : TokenProvider.layerClientCredentials(credentials)
+    return IdentityClient.layer({ baseUrl: `${origin}/api/v2` }).pipe(
+      Layer.provide(Layer.merge(tokens, limiter)),
+      Layer.provide(http)
+    )
+  }
+  const first = clientOf(origins[0])
+  const other = countTenants(world.plan) > 1 ? clientOf(origins[1]) : first
+  return Layer.merge(
+    first,
+    Layer.map(other, (context) => Context.make(OtherClient, Context.get(context, IdentityClient.IdentityClient)))
+  )
 }
 
 const redeliver = ({ account, storage }: Site, key: string, process: number, life: Life, call: RedeliveryCall) => {
@@ -109,8 +120,11 @@ const exchange = (
       return updateTokenExchangeProfile({ id: profile, name: key })
     case "list":
       return listActionVersions({ actionId: action })
-    case "burst":
-      return together(Array.from({ length: call.times }, () => listActionVersions({ actionId: action })))
+    case "burst": {
+      const { every = 0, of: kind = "list", times } = call
+      const one = exchange(site, key, process, life, { ...call, kind })
+      return together(Array.from({ length: times }, (_, nth) => every === 0 ? one : Effect.delay(one, nth * every)))
+    }
     case "delete":
       return deleteEventStream({ id: streamOf(7) })
     case "pages":
@@ -132,11 +146,18 @@ interface Observer {
 export const makeCall = (site: Site, process: number, life: Life, call: Call, { began, ended }: Observer) => {
   const { account } = site
   const key = keyOfCall(process, call.id)
-  const { after, background, interruptAfter, timeout, withoutRetries } = call
+  const { after, background, interruptAfter, tenant, timeout, withoutRetries } = call
   const made = Effect.suspend(() => {
     began()
     return exchange(site, key, process, life, call)
   }).pipe(
+    Effect.provideServiceEffect(
+      IdentityClient.IdentityClient,
+      Effect.flatMap(
+        OtherClient,
+        (other) => tenant === undefined ? IdentityClient.IdentityClient : Effect.succeed(other)
+      )
+    ),
     background === undefined ? (self) => self : RateLimiter.withBackground,
     withoutRetries === undefined ? (self) => self : Retry.withoutRetries,
     timeout === undefined ? (self) => self : IdentityClient.withTimeout(Duration.millis(timeout)),

@@ -3,7 +3,7 @@ import { HttpClient, type HttpClientRequest } from "@effect/platform"
 import { type Context, Effect, Random, Redacted } from "effect"
 import * as Tenant from "../../src/Tenant.js"
 import type { Life } from "./machine.js"
-import { isKeyOfJournal, isOnce, keyOfCall, sizes } from "./plan.js"
+import { countTenants, isKeyOfJournal, isOnce, keyOfCall, sizes } from "./plan.js"
 import type { World } from "./world.js"
 
 /** A response before it travels. */
@@ -12,6 +12,9 @@ export interface PlainResponse {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
+
+/** The addresses of the tenants. */
+export const origins = ["https://tenant.test", "https://other.test"] as const
 
 export const client = Tenant.demoClients.full
 
@@ -40,12 +43,16 @@ export const versions = Array.from({ length: sizes.versions }, (_, nth) => ({
   status: "built"
 }))
 
+interface OpenTenant {
+  readonly tenant: Tenant.Tenant["Type"]
+  readonly http: Context.Tag.Service<typeof HttpClient.HttpClient>
+}
+
 export class Service {
   private readonly world: World
   private readonly life: Life
   private readonly random: Random.Random
-  private tenant: Tenant.Tenant["Type"] | undefined
-  private http: Context.Tag.Service<typeof HttpClient.HttpClient> | undefined
+  private readonly tenants = new Map<string, OpenTenant>()
   /** The number of times that each call, or each event of a journal, was carried out. */
   readonly carriedOut = new Map<string, number>()
   /** The genuine responses by their status. */
@@ -63,37 +70,39 @@ export class Service {
     world.secrets.add(Redacted.value(client.secret))
   }
 
-  /** Starts the tenant; it can be used once `isOpen`. */
+  /** Starts the tenants; they can be used once `isOpen`. */
   open(): void {
     const { burst, perSecond, tokenLifetime } = this.world.plan.service
-    const started = Effect.gen(this, function*() {
-      const tenant = yield* Tenant.make({
-        seed: {
-          ...Tenant.demo,
-          actions: [{ id: action, versions }],
-          streams
-        },
-        buckets: { tenant: { burst, refill: perSecond, per: "1 second" } },
-        tokenLifetime: `${tokenLifetime} seconds`
+    const started = (origin: string) =>
+      Effect.gen(this, function*() {
+        const tenant = yield* Tenant.make({
+          seed: {
+            ...Tenant.demo,
+            actions: [{ id: action, versions }],
+            streams
+          },
+          buckets: { tenant: { burst, refill: perSecond, per: "1 second" } },
+          tokenLifetime: `${tokenLifetime} seconds`
+        })
+        const http = yield* Effect.provideService(
+          Effect.provide(HttpClient.HttpClient, Tenant.layerHttpClient),
+          Tenant.Tenant,
+          tenant
+        )
+        this.tenants.set(origin, { tenant, http })
       })
-      this.tenant = tenant
-      this.http = yield* Effect.provideService(
-        Effect.provide(HttpClient.HttpClient, Tenant.layerHttpClient),
-        Tenant.Tenant,
-        tenant
-      )
-    })
-    this.start(Effect.orDie(started))
+    const used = origins.slice(0, countTenants(this.world.plan))
+    this.start(Effect.orDie(Effect.forEach(used, started, { discard: true })))
   }
 
   get isOpen(): boolean {
-    return this.http !== undefined
+    return this.tenants.size === countTenants(this.world.plan)
   }
 
   /** Revokes all tokens. */
   revoke(): void {
     this.world.note("service revokes all tokens")
-    if (this.tenant !== undefined) this.start(this.tenant.revokeTokens)
+    for (const { tenant } of this.tenants.values()) this.start(tenant.revokeTokens)
   }
 
   /** Handles a request; `key` is the name under which it counts if it is carried out. */
@@ -102,8 +111,9 @@ export class Service {
     request: HttpClientRequest.HttpClientRequest,
     respond: (response: PlainResponse) => void
   ): void {
-    const { http, tenant } = this
-    if (http === undefined || tenant === undefined) throw new Error("the service is not open")
+    const found = this.tenants.get(new URL(request.url).origin)
+    if (found === undefined) throw new Error(`no service is open at ${request.url}`)
+    const { http, tenant } = found
     this.start(
       Effect.gen(this, function*() {
         const response = yield* http.execute(request)

@@ -26,6 +26,10 @@ const candidates = function*(plan: Plan): Generator<Plan> {
   for (const { calls, id } of plan.processes) {
     for (const fewer of smaller(calls)) yield within(id, () => ({ calls: fewer }))
     for (const call of calls) {
+      if (call.kind === "burst" && call.times > 1) {
+        const fewer = { ...call, times: call.times >> 1 }
+        yield within(id, () => ({ calls: calls.map((other) => other === call ? fewer : other) }))
+      }
       if (call.kind !== "redelivery") continue
       for (const events of smaller(call.events)) {
         yield within(id, () => ({ calls: calls.map((other) => other === call ? { ...call, events } : other) }))
@@ -35,6 +39,7 @@ const candidates = function*(plan: Plan): Generator<Plan> {
   for (const faults of smaller(plan.faults)) yield { ...plan, faults }
   for (const storeFaults of smaller(plan.storeFaults)) yield { ...plan, storeFaults }
   for (const diskFaults of smaller(plan.diskFaults)) yield { ...plan, diskFaults }
+  for (const ceilings of smaller(plan.ceilings ?? [])) yield { ...plan, ceilings }
   for (const revocations of smaller(plan.revocations)) yield { ...plan, revocations }
   for (const { crashes, id, leaps, pauses, skew } of plan.processes) {
     for (const fewer of smaller(crashes)) yield within(id, () => ({ crashes: fewer }))

@@ -91,7 +91,7 @@ const play = async (world: World): Promise<void> => {
   const network = new Network(world, service, bounds)
   const storage = new Storage(world)
   const account = new Account(world, service)
-  const permits = new Permits(world)
+  const permits = new Permits(world, bounds)
   const jobs = plan.jobs && jobSite(world, service)
   const site: Site = { world, network, storage, account, permits, bounds, jobs }
   const processes = plan.processes.map((process) => new Process(site, process))

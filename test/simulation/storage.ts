@@ -1,14 +1,33 @@
 /** What outlives a process: the shared store of a fleet, and the journals of redeliveries on a shared disk. Both take time and fail. */
 import * as KeyValueStore from "@effect/platform/KeyValueStore"
-import { Effect, Option } from "effect"
+import { Cause, Context, Effect, Exit, FiberRef, Layer, Option } from "effect"
 import { type StoreFailure, storeFailure } from "../../src/internal/redelivery/storeFailure.js"
 import * as SharedStore from "../../src/SharedStore.js"
 import type { Life } from "./machine.js"
 import { Draw, type Range } from "./numbers.js"
+import { origins } from "./service.js"
 import type { World } from "./world.js"
 
 /** The least time of a request to a slow store. */
 const slowness = 40
+
+/** The longest time for which a process does not try a key after a failure, in milliseconds. */
+const longestPause = 1000
+
+/** What happened to a key in a life: how often the store was asked, and when a request failed that had asked it. */
+interface KeyState {
+  asked: number
+  inProgress: number
+  failedAt: number
+}
+
+type Keys = Map<string, KeyState>
+
+const stateOf = (keys: Keys, key: string): KeyState => {
+  const state = keys.get(key) ?? { asked: 0, inProgress: 0, failedAt: -Infinity }
+  keys.set(key, state)
+  return state
+}
 
 export class Storage {
   private readonly world: World
@@ -45,17 +64,56 @@ export class Storage {
     return { before: draw.magnitude(range), after: draw.magnitude(range), survives: draw.chance(0.5) }
   }
 
-  /** The connection of a process to the store. */
-  backendOf(process: number, life: Life): SharedStore.Backend<string> {
+  /** The store as a process has it in one of its lives. */
+  storeOf(process: number, life: Life): Layer.Layer<SharedStore.SharedStore> {
+    const keys: Keys = new Map()
+    const store = SharedStore.layer(Effect.succeed(this.backendOf(process, life, keys)))
+    return Layer.map(
+      store,
+      (context) =>
+        Context.make(SharedStore.SharedStore, this.watched(life, keys, Context.get(context, SharedStore.SharedStore)))
+    )
+  }
+
+  /** Lets no request fail for a key for which the store has been well: one key, one failure. */
+  private watched(life: Life, keys: Keys, store: SharedStore.SharedStore["Type"]): SharedStore.SharedStore["Type"] {
+    const watch = <A, E>(key: string, request: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+      Effect.withFiberRuntime((fiber) => {
+        const own = stateOf(keys, key)
+        const askedBefore = own.asked
+        own.inProgress++
+        return Effect.onExit(request, (exit) =>
+          Effect.sync(() => {
+            own.inProgress--
+            if (Exit.isSuccess(exit) || !Cause.isEmpty(fiber.getFiberRef(FiberRef.interruptedCause))) return
+            const { time } = this.world
+            const mayFail = own.asked > askedBefore || own.inProgress > 0 || time - own.failedAt <= longestPause
+            if (own.asked > askedBefore) own.failedAt = time
+            if (!mayFail) this.world.violate("one key", `${life.name}: ${key} counts as failing, and was not tried`)
+          }))
+      })
+    return {
+      ...store,
+      get: (key) => watch(key, store.get(key)),
+      swap: (key, version, next) => watch(key, store.swap(key, version, next))
+    }
+  }
+
+  private backendOf(process: number, life: Life, keys: Keys): SharedStore.Backend<string> {
     const { machine, plan } = this.world
     const request = <A extends SharedStore.Snapshot>(
+      key: string,
       run: (strip: (version: string | undefined) => string | undefined) => Effect.Effect<A, unknown>
     ): Effect.Effect<A, string> =>
       Effect.async<A, string>((resume) => {
-        const fault = this.world.during(plan.storeFaults)
+        stateOf(keys, key).asked++
+        const concerned = plan.storeFaults.filter((fault) =>
+          fault.kind !== "keys" || key.includes(new URL(origins[fault.tenant]).host)
+        )
+        const fault = this.world.during(concerned)
         const { after, before } = this.latency(`store${process}`, plan.latency.store)
         const delay = fault?.kind === "slow" ? slowness : 0
-        if (fault?.kind === "down") return resume(Effect.fail("down"))
+        if (fault?.kind === "down" || fault?.kind === "keys") return resume(Effect.fail("down"))
         if (fault?.kind === "hung" || life.state !== "running") return
         machine.after(before + delay, () => {
           const prefix = `${this.generation}:`
@@ -69,10 +127,10 @@ export class Storage {
         })
       })
     return {
-      get: (key) => request(() => this.store.get(key)),
+      get: (key) => request(key, () => this.store.get(key)),
       swap: (key, version, next) => {
         if (next !== undefined) this.world.show(next.value)
-        return request((strip) => this.store.swap(key, strip(version), next))
+        return request(key, (strip) => this.store.swap(key, strip(version), next))
       }
     }
   }
