@@ -16,10 +16,12 @@ interface Options {
   readonly rivals?: number
   readonly reserve?: number
   readonly throttledAt?: GrantRequest["throttledAt"]
+  readonly grantedAt?: GrantRequest["grantedAt"]
+  readonly blocked?: GrantRequest["blocked"]
   readonly first?: OperationState
 }
 
-/** Grants calls of a bucket with `left` calls left; returns the granted operations and the throttled ones. */
+/** Grants calls of a bucket with `left` calls left; returns the granted operations, the throttled ones and those that still wait. */
 const grantFrom = (
   left: number,
   queues: ReadonlyArray<Iterable<WaitingCall<OperationState>>>,
@@ -27,12 +29,12 @@ const grantFrom = (
 ) => {
   const started: Array<readonly [string, boolean]> = []
   const size = left
-  const { grants, throttled } = grant({
+  const { blocked, grants, throttled } = grant({
     strategy: {
       isFirst: (state) => state === options.first,
       wait: (_, __, share, ahead) => left - ahead - share * size >= 1 ? 0 : 100,
       ceilingWait: () => 0,
-      waitAfter: () => 0,
+      waitAfter: () => left >= 2 ? 0 : 100,
       start: (state, now, waited) => {
         left--
         started.push([state.call.operation, waited])
@@ -44,13 +46,16 @@ const grantFrom = (
     reserve: options.reserve ?? 0,
     now: 5000,
     queueNow: 1000,
-    throttledAt: options.throttledAt ?? new Map()
+    throttledAt: options.throttledAt ?? new Map(),
+    grantedAt: options.grantedAt ?? new Map(),
+    blocked: options.blocked ?? []
   })
   assert.deepStrictEqual(grants.map(({ state }) => state.call.operation), started.map(([operation]) => operation))
   return {
     granted: started.map(([operation]) => operation).join(""),
     waited: started.map(([, waited]) => waited),
-    throttled: Array.from(throttled, ({ call }) => call.operation)
+    throttled: Array.from(throttled, ({ call }) => call.operation),
+    blocked: blocked.map(({ since, state }) => [state.call.operation, since])
   }
 }
 
@@ -89,6 +94,27 @@ describe("grants", () => {
     assert.deepStrictEqual(grantFrom(2, queues).throttled, ["a"])
     assert.deepStrictEqual(grantFrom(4, queues, { rivals: 2 }).throttled, [])
     assert.deepStrictEqual(grantFrom(9, queues).throttled, [])
+  })
+
+  it("leave the last call to another process whose operation has waited longer", () => {
+    const queues = [queue(a, [0, 1])]
+    const granted = (left: number, since: number, more: Options = {}, isBackground = false) =>
+      grantFrom(left, queues, { blocked: [{ state: b, since, isBackground }], ...more }).granted
+    assert.strictEqual(granted(1, 899), "")
+    assert.strictEqual(granted(2, 899), "a")
+    assert.strictEqual(granted(3, 899), "aa")
+    // The first call of as many is granted; then its operation has waited for no time.
+    assert.strictEqual(granted(1, 900), "a")
+    assert.strictEqual(granted(2, 900), "a")
+    assert.strictEqual(granted(1, 950, { grantedAt: new Map([[a, 960]]) }), "")
+    assert.strictEqual(granted(1, 0, {}, true), "a")
+  })
+
+  it("tell the other processes which operations still wait: at most eight, first those that have waited longest", () => {
+    const { blocked } = grantFrom(1, [queue(a, [0, 1]), queue(b, [2])], { grantedAt: new Map([[b, 950]]) })
+    assert.deepStrictEqual(blocked, [["b", 950], ["a", 1000]])
+    const many = Array.from("abcdefghij", (name) => queue(adaptive.stateOf(callOf(name)), [0]))
+    assert.strictEqual(grantFrom(0, many).blocked.length, 8)
   })
 
   it("tell the strategy whether a call was throttled while it waited", () => {

@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
+  type BlockedCall,
+  blockedCalls,
   countBefore,
   countInFlight,
   type Member,
@@ -42,6 +44,17 @@ describe("members", () => {
     assert.strictEqual(countBefore(members, now, now - 10), 2)
     assert.strictEqual(countBefore(members, now, Infinity), 3)
     assert.strictEqual(countBefore(members, now, now - 30), 0)
+  })
+
+  it("show the oldest waiting call of each operation, and of its background work", () => {
+    const call = (operation: string, since: number, isBackground = false): BlockedCall => (
+      { operation, since, isBackground }
+    )
+    const members = [
+      member(now, { blocked: [call("a", 3), call("b", 1)] }),
+      member(now, { blocked: [call("a", 2), call("b", 2), call("a", 5, true)] })
+    ]
+    assert.deepStrictEqual(blockedCalls(members), [call("a", 2), call("b", 1), call("a", 5, true)])
   })
 
   it("add up their calls in flight", () => {

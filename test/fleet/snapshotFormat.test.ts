@@ -8,7 +8,14 @@ const now = 1_900_000_000_000
 
 const stored: FleetSnapshot = {
   writtenAt: now,
-  members: { x: member(now, { waiting: 3, buckets: { 1: 2 }, operations: { a: 2 } }) },
+  members: {
+    x: member(now, {
+      waiting: 3,
+      blocked: [{ operation: "b", since: now - 900, isBackground: true }],
+      buckets: { 1: 2 },
+      operations: { a: 2 }
+    })
+  },
   limits: limitsOf(now, { ...many, operations: ["a", "b"] })
 }
 
@@ -16,8 +23,8 @@ const stored: FleetSnapshot = {
 const early = {
   version: 3,
   writtenAt: 1_900_000_000_000,
-  members: { x: [[5, 0, 5], [[1, 1]], [[0, 1], [-1, 2]]] },
-  tenant: [1, null],
+  members: { x: [[5, 0, 5], [[3, 70, 0]], [[1, 1]], [[0, 1], [-1, 2]]] },
+  tenant: [1, 90],
   unknown: [
     [null, 0, 0, 50, 0.000001, 0.000001, 0, 0, 50, 0, 3, 1, 1, 0, null, 0, null, 50, null, 0, 0, 1],
     [0, 0, null, null, 0, 50, null, 0, 0, 0],
@@ -33,16 +40,12 @@ const early = {
     ],
     { 2: 1 }
   ]],
-  operations: ["a", "b", "c"],
-  drawOn: [0, -1, -2],
+  operations: ["a", "b", "c", "d"],
+  drawOn: [0, -1, -2, -3],
   contradictions: [[0, 1]],
   observations: [[0, 127, 7, 50, -1000]],
   ceilings: { 1000: [[3, 1], [[3, 1, 1]]] }
 }
-
-/** The value does not say when an operation was called: only those that were are in it. */
-const mapStart = (operations: FleetSnapshot["limits"]["operations"]) =>
-  Object.fromEntries(Object.entries(operations).map(([name, one]) => [name, { ...one, startedAt: now }]))
 
 describe("the format of a fleet's state", () => {
   it("keeps every value, infinities and absent ones included", () => {
@@ -56,13 +59,14 @@ describe("the format of a fleet's state", () => {
     const text = JSON.stringify(early)
     const snapshot = Option.getOrThrow(format.decode(text))
     const { limits: { buckets: [bucket], operations, startedAt, unknown }, members: { x } } = snapshot
-    assert.strictEqual(startedAt, -Infinity)
+    assert.strictEqual(startedAt, now - 90)
     assert.isUndefined(unknown.limit)
     assert.strictEqual(unknown.window.length, Infinity)
     assert.deepStrictEqual(x, {
       seenAt: now - 5,
       waiting: 0,
       waitingSince: now - 5,
+      blocked: [{ operation: "d", since: now - 70, isBackground: false }],
       inFlight: { operations: { b: 1 }, buckets: { 1: 1, "?": 2 } }
     })
     assert.deepInclude(bucket?.estimator, {
@@ -82,10 +86,10 @@ describe("the format of a fleet's state", () => {
         contradictions: 1
       },
       b: { ...silent, isSilent: false },
-      c: silent
+      c: silent,
+      d: { ...silent, isSilent: false, startedAt: -Infinity }
     })
-    const started = { ...snapshot.limits, operations: mapStart(operations) }
-    assert.deepStrictEqual(JSON.parse(format.encode({ ...snapshot, limits: started })), early)
+    assert.deepStrictEqual(JSON.parse(format.encode(snapshot)), early)
   })
 
   it("has its version in the value and in the key", () => {
@@ -106,8 +110,8 @@ describe("the format of a fleet's state", () => {
       ["a missing field", JSON.stringify(incomplete)],
       ["a field of another type", JSON.stringify({ ...early, writtenAt: "x" })],
       ["a damaged member", JSON.stringify({ ...early, members: { x: 3 } })],
-      ["a damaged count", JSON.stringify({ ...early, members: { x: [[5, 0, 5], [["1", 1]], []] } })],
-      ["an endless count", JSON.stringify({ ...early, members: { x: [[5, 0, null], [], []] } })],
+      ["a damaged count", JSON.stringify({ ...early, members: { x: [[5, 0, 5], [], [["1", 1]], []] } })],
+      ["an endless count", JSON.stringify({ ...early, members: { x: [[5, 0, null], [], [], []] } })],
       ["damaged limits", JSON.stringify({ ...early, buckets: "x" })],
       ["a damaged estimate", JSON.stringify({ ...early, unknown: {} })],
       [

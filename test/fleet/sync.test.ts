@@ -40,7 +40,8 @@ describe("the entry of a process", () => {
       const { members: { x, ...own }, writtenAt } = yield* store.snapshot
       assert.strictEqual(writtenAt, from)
       assert.deepStrictEqual(x, member(from))
-      const mine = member(from, { waiting: 10, operations: { a: 20 }, buckets: { 1: 20 } })
+      const blocked = [{ operation: "a", since: from, isBackground: false }]
+      const mine = member(from, { waiting: 10, blocked, operations: { a: 20 }, buckets: { 1: 20 } })
       assert.deepStrictEqual(Object.values(own), [mine])
       yield* Effect.sleep(4000)
       const { members: { x: _, ...later } } = yield* store.snapshot

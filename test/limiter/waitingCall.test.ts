@@ -48,11 +48,12 @@ describe("a call that may start", () => {
     assert.isTrue(gives(call(1, true, false), call(2, false, false)))
   })
 
-  it("gives way to none that comes after it, may start, would start no later, or waits for a response", () => {
+  it("gives way to none that comes after it, would start no later, or waits for a response", () => {
     const [older, younger] = [call(1, false, false), call(2, false, false)]
     assert.isFalse(gives(older, younger))
     assert.isFalse(gives(younger, call(1, true, false)))
-    assert.isFalse(gives(younger, older, 0))
+    assert.isFalse(gives(younger, older, 0, 0))
+    assert.isTrue(gives(younger, older, 0, 1))
     assert.isFalse(gives(younger, older, 1000, 1000))
     assert.isFalse(gives(younger, older, Infinity, Infinity))
     // The other waits for a limit that the two do not share.

@@ -66,8 +66,8 @@ const faults: ReadonlyArray<PlantedFault> = [
     name: "a call gives way to no older one that waits for several limits",
     edits: [{
       file: "src/internal/limiter/waitingCall.ts",
-      text: "wait <= 0 || wait === Infinity ||",
-      by: "wait <= 0 || wait <= Infinity ||"
+      text: "if (wait === Infinity ||",
+      by: "if (wait <= Infinity ||"
     }]
   },
   {

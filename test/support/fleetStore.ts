@@ -155,7 +155,7 @@ export const limitsOf = (now: number, { isShared = false, left, limit, operation
 export const member = (
   now: number,
   { buckets = {}, operations = {}, ...more }: Partial<Omit<Member, "inFlight">> & Partial<Member["inFlight"]> = {}
-): Member => ({ seenAt: now, waiting: 0, waitingSince: now, ...more, inFlight: { operations, buckets } })
+): Member => ({ seenAt: now, waiting: 0, waitingSince: now, blocked: [], ...more, inFlight: { operations, buckets } })
 
 export type Members = (now: number) => Readonly<Record<string, Member>>
 

@@ -1,17 +1,27 @@
-/** Grants permits to this process's waiting calls so that every other waiting process can take as many. */
+/**
+ * Grants permits to this process's waiting calls so that every other waiting process can take as many, and no call of another
+ * waits for younger ones of this.
+ */
 import type { AdaptiveStrategy } from "../limiter/adaptive.js"
 import type { AdaptiveGrant, OperationState } from "../limiter/adaptiveState.js"
 import { givesWay, startsBefore, type WaitingCall } from "../limiter/waitingCall.js"
 
 type Waiting = WaitingCall<OperationState>
 
+/** A call that waits, and the time by the queue's clock since which its operation waits for a permit. */
+type Blocked = Omit<Waiting, "nth">
+
+/** The number of waiting calls that the other processes get to know. */
+const maxBlocked = 8
+
 export interface GrantRequest {
   /** The knowledge of the limits. It counts the granted calls; nothing else is changed. */
   readonly strategy: Pick<AdaptiveStrategy, "isFirst" | "wait" | "waitAfter" | "ceilingWait" | "start">
   /** The waiting calls of one tenant: a queue for each kind, first come, first served. */
   readonly queues: ReadonlyArray<Iterable<Waiting>>
-  /** The number of other processes that wait. */
+  /** The number of other processes that wait, and calls of theirs. */
   readonly rivals: number
+  readonly blocked: ReadonlyArray<Blocked>
   /** The share of a limit that background calls leave to others. */
   readonly reserve: number
   /** The time by the strategy's clock, and by the queue's. */
@@ -19,20 +29,29 @@ export interface GrantRequest {
   readonly queueNow: number
   /** The times by the queue's clock at which operations were last throttled by their limit. */
   readonly throttledAt: ReadonlyMap<OperationState, number>
+  /** The times by the queue's clock at which operations last got a permit. */
+  readonly grantedAt: ReadonlyMap<OperationState, number>
 }
 
-export const grant = ({ now, queueNow, queues, reserve, rivals, strategy, throttledAt }: GrantRequest) => {
+export const grant = (
+  { blocked, grantedAt, now, queueNow, queues, reserve, rivals, strategy, throttledAt }: GrantRequest
+) => {
   const grants: Array<AdaptiveGrant> = []
   /** The operations whose next call has to wait even without rivals. */
   const throttled = new Set<OperationState>()
+  /** The operations that got a permit. */
+  const served = new Set<OperationState>()
   const heads = queues.map((queue) => {
     const rest = queue[Symbol.iterator]()
     return { rest, head: rest.next() }
   })
 
-  const shareOf = ({ isBackground }: Waiting): number => isBackground ? reserve : 0
+  const shareOf = ({ isBackground }: Blocked): number => isBackground ? reserve : 0
 
-  const waitOf = (waiter: Waiting, ahead: number): number =>
+  const sinceOf = ({ since, state }: Waiting): number =>
+    served.has(state) ? queueNow : Math.max(since, grantedAt.get(state) ?? -Infinity)
+
+  const waitOf = (waiter: Blocked, ahead: number): number =>
     strategy.wait(waiter.state, now, shareOf(waiter), ahead, queueNow - waiter.since)
 
   /** Checks that a call can start now, and remembers its operation if the limit is the reason that it cannot. */
@@ -45,22 +64,44 @@ export const grant = ({ now, queueNow, queues, reserve, rivals, strategy, thrott
 
   const isInTheWay = (waiter: Waiting): boolean => {
     const ahead = grants.length * rivals
-    return heads.some(({ head }) =>
-      head.done !== true && head.value !== waiter &&
-      givesWay(strategy, waiter, head.value, waitOf(head.value, ahead), now, shareOf(head.value), ahead)
-    )
+    return heads.some(({ head }) => {
+      if (head.done === true || head.value === waiter) return false
+      const wait = waitOf(head.value, ahead)
+      return wait > 0 && givesWay(strategy, waiter, head.value, wait, now, shareOf(head.value), ahead)
+    })
   }
+
+  /** Checks that a call gives way to one of another process, which may start by now but takes its turn only at its next visit. */
+  const isOvertaking = (waiter: Waiting): boolean => {
+    const since = sinceOf(waiter)
+    return blocked.some((one) => {
+      const other: Waiting = { ...one, nth: one.since < since ? -Infinity : Infinity }
+      return givesWay(strategy, waiter, other, waitOf(other, 0), now, shareOf(other), 0)
+    })
+  }
+
+  /** The calls that still wait: first those that have waited long, and would start soon if no other did. */
+  const stillBlocked = (): ReadonlyArray<Blocked> =>
+    heads.flatMap(({ head }) => {
+      if (head.done === true) return []
+      const [{ isBackground, state }, since] = [head.value, sinceOf(head.value)]
+      const order = since + waitOf(head.value, 0)
+      return order === Infinity ? [] : [{ state, since, isBackground, order }]
+    }).sort((one, other) => one.order - other.order).slice(0, maxBlocked)
 
   for (;;) {
     let best: { readonly queue: typeof heads[number]; readonly waiter: Waiting } | undefined
     for (const queue of heads) {
       if (queue.head.done === true || !canStart(queue.head.value)) continue
       const isBest = best === undefined || startsBefore(strategy, queue.head.value, best.waiter)
-      if (isBest && !isInTheWay(queue.head.value)) best = { queue, waiter: queue.head.value }
+      if (isBest && !isInTheWay(queue.head.value) && !isOvertaking(queue.head.value)) {
+        best = { queue, waiter: queue.head.value }
+      }
     }
-    if (best === undefined) return { grants, throttled }
+    if (best === undefined) return { grants, throttled, blocked: stillBlocked() }
     const { queue, waiter: { since, state } } = best
     grants.push(strategy.start(state, now, (throttledAt.get(state) ?? -Infinity) >= since))
+    served.add(state)
     queue.head = queue.rest.next()
   }
 }

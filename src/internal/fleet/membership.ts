@@ -1,11 +1,22 @@
 /** The members of a fleet by their entries: those present, those that wait, and their calls in flight. Times are milliseconds on the store's clock. */
 import { type AdaptiveGrant, bucketIdsOf, type InFlight } from "../limiter/adaptiveState.js"
 
-/** The entry of a process: when it last wrote it, how many of its calls waited and since when, and its calls in flight. */
+/** A call of an operation that waits, and the time since which the operation waits for a permit. */
+export interface BlockedCall {
+  readonly operation: string
+  readonly since: number
+  readonly isBackground: boolean
+}
+
+/**
+ * The entry of a process: when it last wrote it, how many of its calls waited and since when, some of these calls, and its calls in
+ * flight.
+ */
 export interface Member {
   readonly seenAt: number
   readonly waiting: number
   readonly waitingSince: number
+  readonly blocked: ReadonlyArray<BlockedCall>
   readonly inFlight: {
     readonly operations: Readonly<Record<string, number>>
     readonly buckets: Readonly<Record<string, number>>
@@ -28,6 +39,16 @@ export const present = (members: Members, now: number): Members =>
 /** The members whose calls wait. */
 export const rivals = (members: Members, now: number): ReadonlyArray<Member> =>
   Array.from(members.values()).filter(({ seenAt, waiting }) => waiting > 0 && seenAt > now - waitsFor)
+
+/** The calls of members that wait: the oldest of each operation, and of its background work. */
+export const blockedCalls = (members: ReadonlyArray<Member>): ReadonlyArray<BlockedCall> => {
+  const oldest = new Map<string, BlockedCall>()
+  for (const one of members.flatMap(({ blocked }) => blocked)) {
+    const key = `${one.operation} ${one.isBackground}`
+    if (one.since < (oldest.get(key)?.since ?? Infinity)) oldest.set(key, one)
+  }
+  return Array.from(oldest.values())
+}
 
 /** The number of members that have waited at least as long as a process that waits since `since`. */
 export const countBefore = (members: Members, now: number, since: number): number =>

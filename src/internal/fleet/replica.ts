@@ -97,6 +97,8 @@ export class Replica {
   private uncommitted: ReadonlyArray<FleetGrant> = []
   /** The times by the queue's clock at which operations were last throttled by their limit. */
   private readonly throttledAt = new Map<OperationState, number>()
+  /** The times by the queue's clock at which operations last got a permit. */
+  private readonly grantedAt = new Map<OperationState, number>()
 
   constructor(host: Host, tenant: string, queueTime: () => number) {
     this.host = host
@@ -243,7 +245,7 @@ export class Replica {
     this.forgetGone(now)
     const before = this.export()
     for (const call of this.ended) this.settle(call, now)
-    const { grants, throttled } = this.grant(queue, now)
+    const { blocked, grants, throttled } = this.grant(queue, now)
     const waiters = queue === undefined ? [] : Array.from(this.strategy.states(), queue.waiting)
     const waiting = Num.sumAll(waiters) - grants.length
     const ended = new Set(this.ended.map(({ grant }) => grant))
@@ -252,6 +254,7 @@ export class Replica {
       seenAt: now,
       waiting,
       waitingSince: waiting === 0 || grants.length > 0 ? now : Math.min(this.waitingSince, now),
+      blocked,
       inFlight: countInFlight(inFlight.map(({ own }) => own))
     }
     const written = Object.fromEntries(queue === undefined ? this.members : [...this.members, [this.host.id, own]])
@@ -261,17 +264,30 @@ export class Replica {
 
   private grant(queue: CallQueue<OperationState> | undefined, now: number) {
     const at = this.queueTime()
-    const { grants, throttled } = grant({
+    const rivals = Membership.rivals(this.members, now)
+    const { blocked, grants, throttled } = grant({
       strategy: this.strategy,
       queues: queue?.queues(this.tenant) ?? [],
-      rivals: Membership.rivals(this.members, now).length,
+      rivals: rivals.length,
+      blocked: Membership.blockedCalls(rivals).map(({ isBackground, operation, since }) => ({
+        state: this.strategy.stateOf({ tenant: this.tenant, operation }),
+        since: at - (now - since),
+        isBackground
+      })),
       reserve: this.host.reserve,
       now,
       queueNow: at,
-      throttledAt: this.throttledAt
+      throttledAt: this.throttledAt,
+      grantedAt: this.grantedAt
     })
     this.uncommitted = grants.map((own) => ({ own, others: [], at, isOutdated: false }))
-    return { grants: this.uncommitted, throttled }
+    return {
+      grants: this.uncommitted,
+      throttled,
+      blocked: blocked.map(({ isBackground, since, state: { call: { operation } } }) => (
+        { operation, since: now - (at - since), isBackground }
+      ))
+    }
   }
 
   /** Takes over an update that the others know by now. */
@@ -281,6 +297,7 @@ export class Replica {
       this.inFlight.add(grant)
       const { state } = grant.own
       this.granted.set(state, [...this.granted.get(state) ?? [], grant])
+      this.grantedAt.set(state, grant.at)
     }
     for (const state of throttled) this.throttledAt.set(state, this.queueTime())
     this.uncommitted = []

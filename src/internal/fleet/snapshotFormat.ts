@@ -10,7 +10,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { Observation, TenantSnapshot } from "../limiter/adaptiveState.js"
 import { flag, list, number, optional, rate, time } from "./compactList.js"
-import type { Member } from "./membership.js"
+import type { BlockedCall, Member } from "./membership.js"
 
 /** The value of one tenant. */
 export interface FleetSnapshot {
@@ -28,8 +28,11 @@ const maxObservations = 64
 /** The samples that are kept of a tenant, in equal parts for its buckets. */
 const maxSamples = 64
 
-/** Written in place of a bucket's place in the list: the operation's bucket is unknown, or its responses have no headers. */
-const [unknown, silent] = [-1, -2]
+/**
+ * Written in place of a bucket's place in the list: the operation's bucket is unknown, its responses have no headers, or no call of it
+ * has started.
+ */
+const [unknown, silent, uncalled] = [-1, -2, -3]
 
 const never = optional(time, -Infinity)
 
@@ -89,7 +92,8 @@ const observation = list<Observation & Nth>({
 const calls = list<Nth & { readonly calls: number }>({ nth: number, calls: number })
 const group = list<CeilingSnapshot["groups"][number]>({ first: number, calls: number, at: time })
 const ceiling = list<Omit<CeilingSnapshot, "groups">>({ started: number, latest: never })
-const member = list<Omit<Member, "inFlight">>({ seenAt: time, waiting: number, waitingSince: time })
+const member = list<Omit<Member, "blocked" | "inFlight">>({ seenAt: time, waiting: number, waitingSince: time })
+const blocked = list<Omit<BlockedCall, "operation"> & Nth>({ nth: number, since: time, isBackground: flag })
 const tenant = list<Pick<TenantSnapshot, "bucketCount" | "startedAt">>({ bucketCount: number, startedAt: never })
 
 const byName = <A, I>(schema: Schema.Schema<A, I>) => Schema.Record({ key: Schema.String, value: schema })
@@ -99,8 +103,13 @@ const makeSchema = (version: number) => {
   return Schema.parseJson(Schema.Struct({
     version: Schema.Literal(version),
     writtenAt: Schema.Finite,
-    /** With the calls in flight by operation, and by bucket. */
-    members: byName(Schema.Tuple(member.schema, Schema.Array(calls.schema), Schema.Array(calls.schema))),
+    /** With calls that wait, and the calls in flight by operation and by bucket. */
+    members: byName(Schema.Tuple(
+      member.schema,
+      Schema.Array(blocked.schema),
+      Schema.Array(calls.schema),
+      Schema.Array(calls.schema)
+    )),
     tenant: tenant.schema,
     unknown: Estimator,
     /** Each with its id, limit, estimator and similarity. */
@@ -147,7 +156,9 @@ const toStored = ({ limits, members, writtenAt: at }: FleetSnapshot): Stored => 
   // Nothing is known of an operation without a call.
   const started = Object.keys(operations).filter((name) => (operations[name]?.startedAt ?? -Infinity) > -Infinity)
   const inFlight = Object.values(members).flatMap((one) => Object.keys(one.inFlight.operations))
-  const names = Array.from(new Set([...started, ...inFlight]))
+  const called = new Set([...started, ...inFlight])
+  const waiting = Object.values(members).flatMap((one) => one.blocked.map(({ operation }) => operation))
+  const names = Array.from(new Set([...called, ...waiting]))
   const known = names.map((name) => Object.hasOwn(operations, name) ? operations[name] : undefined)
   const bucketPlaces = new Map([[unknownId, unknown], ...buckets.map(({ id }, nth) => [id, nth] as const)])
   const places = new Map(names.map((name, nth) => [name, nth]))
@@ -155,9 +166,10 @@ const toStored = ({ limits, members, writtenAt: at }: FleetSnapshot): Stored => 
   const since = Float64Array.from(ends).sort().at(-maxObservations) ?? -Infinity
   return {
     writtenAt: at,
-    members: mapValues(members, ({ inFlight, ...one }) =>
+    members: mapValues(members, ({ blocked: heads, inFlight, ...one }) =>
       [
         member.encode(one, at),
+        heads.map(({ operation, ...head }) => blocked.encode({ nth: places.get(operation) ?? -1, ...head }, at)),
         byPlace(inFlight.operations, places),
         byPlace(inFlight.buckets, bucketPlaces)
       ] as const),
@@ -165,7 +177,10 @@ const toStored = ({ limits, members, writtenAt: at }: FleetSnapshot): Stored => 
     unknown: encodeEstimator(limits.unknown),
     buckets: buckets.map(({ estimator, id, limit, similarity }) => [id, limit, encodeEstimator(estimator), similarity]),
     operations: names,
-    drawOn: known.map((one) => bucketPlaces.get(one?.bucket ?? "") ?? (one?.isSilent === true ? silent : unknown)),
+    drawOn: known.map((one, nth) =>
+      bucketPlaces.get(one?.bucket ?? "") ??
+        (one?.isSilent === true ? silent : called.has(names[nth] ?? "") ? unknown : uncalled)
+    ),
     contradictions: known.flatMap((one, nth) =>
       one === undefined || one.contradictions === 0 ? [] : [calls.encode({ nth, calls: one.contradictions }, at)]
     ),
@@ -203,8 +218,13 @@ const fromStored = (stored: Stored): FleetSnapshot => {
   )
   return {
     writtenAt: at,
-    members: mapValues(stored.members, ([one, ofOperations, ofBuckets]) => ({
+    members: mapValues(stored.members, ([one, heads, ofOperations, ofBuckets]) => ({
       ...member.decode(one, at),
+      blocked: heads.flatMap((head) => {
+        const { nth, ...more } = blocked.decode(head, at)
+        const operation = operations[nth]
+        return operation === undefined ? [] : [{ operation, ...more }]
+      }),
       inFlight: {
         operations: byNameOf(ofOperations, (nth) => operations[nth]),
         buckets: byNameOf(ofBuckets, idOf)
@@ -217,7 +237,7 @@ const fromStored = (stored: Stored): FleetSnapshot => {
         { id, limit, estimator: decodeEstimator(estimator), similarity }
       )),
       operations: Object.fromEntries(operations.map((name, nth) => [name, {
-        startedAt: limits.startedAt,
+        startedAt: drawOn[nth] === uncalled ? -Infinity : limits.startedAt,
         bucket: stored.buckets[drawOn[nth] ?? unknown]?.[0],
         isSilent: drawOn[nth] === silent,
         observations: observations[nth] ?? [],

@@ -52,7 +52,7 @@ export const startsBefore = <State>(
 const shortWait = 100
 
 /**
- * Decides whether a call that may start gives way to another, which has to `wait`: it does if the other goes before it and would start
+ * Decides whether a call that may start gives way to another, which may start after `wait` milliseconds: it does if the other goes before it and would start
  * later, because both draw on one limit. So no call waits for younger ones, however many limits it needs at once.
  */
 export const givesWay = <State>(
@@ -64,7 +64,7 @@ export const givesWay = <State>(
   share: number,
   ahead: number
 ): boolean => {
-  if (wait <= 0 || wait === Infinity || !startsBefore(strategy, other, one)) return false
+  if (wait === Infinity || !startsBefore(strategy, other, one)) return false
   const after = strategy.waitAfter(other.state, one.state, now, share, ahead)
   // `Infinity`: until `one` ends, which takes no hour, unlike the wait for another limit may.
   return after > wait && (after < Infinity || wait <= shortWait)
