@@ -13,7 +13,7 @@ export interface RedeliveryCall extends CallSettings {
 }
 
 /** Many calls, all to list versions unless it says what else, at once or one in each time. */
-export interface BurstCall extends CallSettings {
+interface BurstCall extends CallSettings {
   readonly kind: "burst"
   readonly times: number
   readonly of?: "update" | "delete" | "redeliver"
@@ -21,7 +21,7 @@ export interface BurstCall extends CallSettings {
 }
 
 /** A limit that all programs set for their calls: how many start in any interval. */
-export interface CeilingPlan {
+interface CeilingPlan {
   readonly limit: number
   readonly interval: number
   readonly operations: ReadonlyArray<string>
