@@ -1,6 +1,6 @@
 /** What outlives a process: the shared store of a fleet, and the journals of redeliveries on a shared disk. Both take time and fail. */
 import * as KeyValueStore from "@effect/platform/KeyValueStore"
-import { Cause, Context, Effect, Exit, FiberRef, Layer, Option } from "effect"
+import { Context, Effect, Exit, Layer, Option } from "effect"
 import { type StoreFailure, storeFailure } from "../../src/internal/redelivery/storeFailure.js"
 import * as SharedStore from "../../src/SharedStore.js"
 import type { Life } from "./machine.js"
@@ -78,19 +78,23 @@ export class Storage {
   /** Lets no request fail for a key for which the store has been well: one key, one failure. */
   private watched(life: Life, keys: Keys, store: SharedStore.SharedStore["Type"]): SharedStore.SharedStore["Type"] {
     const watch = <A, E>(key: string, request: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-      Effect.withFiberRuntime((fiber) => {
+      Effect.suspend(() => {
         const own = stateOf(keys, key)
         const askedBefore = own.asked
         own.inProgress++
+        const judge = (wasInterrupted: boolean): void => {
+          own.inProgress--
+          if (wasInterrupted) return
+          const { time } = this.world
+          const mayFail = own.asked > askedBefore || own.inProgress > 0 || time - own.failedAt <= longestPause
+          if (own.asked > askedBefore) own.failedAt = time
+          if (!mayFail) this.world.violate("one key", `${life.name}: ${key} counts as failing, and was not tried`)
+        }
         return Effect.onExit(request, (exit) =>
-          Effect.sync(() => {
-            own.inProgress--
-            if (Exit.isSuccess(exit) || !Cause.isEmpty(fiber.getFiberRef(FiberRef.interruptedCause))) return
-            const { time } = this.world
-            const mayFail = own.asked > askedBefore || own.inProgress > 0 || time - own.failedAt <= longestPause
-            if (own.asked > askedBefore) own.failedAt = time
-            if (!mayFail) this.world.violate("one key", `${life.name}: ${key} counts as failing, and was not tried`)
-          }))
+          Exit.isSuccess(exit)
+            ? Effect.sync(() => void own.inProgress--)
+            // A fiber that is interrupted cannot enter this region.
+            : Effect.map(Effect.exit(Effect.interruptible(Effect.void)), (alive) => judge(Exit.isFailure(alive))))
       })
     return {
       ...store,
