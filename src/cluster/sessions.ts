@@ -2,7 +2,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
-import { disconnect } from "../internal/runtime/runner.js"
+import * as Fiber from "effect/Fiber"
 import { JobStoreError } from "../jobs/model.js"
 import { driverError } from "./sqlClient.js"
 
@@ -12,10 +12,10 @@ const rounds = 3
 /** A pool that has no second connection, or a database that does not respond in time, shows nothing. */
 const timeLimit = "2 seconds"
 
-/** PgBouncer in statement mode refuses transactions as a violation of the protocol. */
+/** PgBouncer in statement mode refuses transactions. */
 const isRefusedTransaction = (error: SqlError): boolean => {
-  const { code, message } = Object(driverError(error)) // sound: every value has an object, whose fields are unknown
-  return code === "08P01" || String(message).includes("transaction blocks not allowed")
+  const { message } = Object(driverError(error)) // sound: every value has an object, whose fields are unknown
+  return String(message).includes("transaction blocks not allowed")
 }
 
 /**
@@ -42,8 +42,9 @@ const areShared = Effect.gen(function*() {
 }).pipe(
   Effect.scoped,
   Effect.catchAll((error) => Effect.succeed(isRefusedTransaction(error))), // others occur again, where they are reported
-  disconnect,
-  Effect.timeoutOption(timeLimit),
+  // In a fiber that goes on until it has given its connections back: one that the pool hands out too late would be lost.
+  Effect.forkDaemon,
+  Effect.flatMap((fiber) => Effect.timeoutOption(Fiber.join(fiber), timeLimit)),
   Effect.map((shared) => shared._tag === "Some" && shared.value)
 )
 

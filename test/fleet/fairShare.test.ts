@@ -19,6 +19,7 @@ interface Options {
   readonly grantedAt?: GrantRequest["grantedAt"]
   readonly blocked?: GrantRequest["blocked"]
   readonly first?: OperationState
+  readonly paced?: OperationState
 }
 
 /** Grants calls of a bucket with `left` calls left; returns the granted operations, the throttled ones and those that still wait. */
@@ -32,6 +33,7 @@ const grantFrom = (
   const { blocked, grants, throttled } = grant({
     strategy: {
       isFirst: (state) => state === options.first,
+      isPaced: (state) => state === options.paced,
       wait: (_, __, share, ahead) => left - ahead - share * size >= 1 ? 0 : 100,
       ceilingWait: () => 0,
       waitAfter: () => left >= 2 ? 0 : 100,
@@ -115,6 +117,11 @@ describe("grants", () => {
     assert.deepStrictEqual(blocked, [["b", 950], ["a", 1000]])
     const many = Array.from("abcdefghij", (name) => queue(adaptive.stateOf(callOf(name)), [0]))
     assert.strictEqual(grantFrom(0, many).blocked.length, 8)
+  })
+
+  it("say nothing of a call that waits for a pace: neither that its limit throttles it, nor that others should give way to it", () => {
+    const { blocked, throttled } = grantFrom(0, [queue(a, [0]), queue(b, [1])], { paced: a })
+    assert.deepStrictEqual([throttled, blocked], [["b"], [["b", 900]]])
   })
 
   it("tell the strategy whether a call was throttled while it waited", () => {

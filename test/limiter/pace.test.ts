@@ -221,6 +221,23 @@ describe("a 429 without headers", () => {
     assert.strictEqual(estimator.wait(100, 0, 0), 500)
   })
 
+  it("grows once by a response that a process of a fleet settles again", () => {
+    const estimator = refused(0)
+    const response = reading(undefined)
+    for (let nth = 0; nth < 3; nth++) estimator.settle(estimator.start(500, false), response, 500)
+    assert.strictEqual(estimator.wait(500, 0, 0), 250)
+  })
+
+  it("never sets a pace below one call in 64 s, however long some calls are refused", () => {
+    const estimator = refused(0)
+    let now = 0
+    for (let nth = 0; nth < 3000; nth++) {
+      now += estimator.wait(now, 0, 0)
+      call(estimator, now, reading(undefined, { isRateLimited: nth % 3 === 0 }))
+      assert.isAtMost(estimator.wait(now, 0, 0), 64_000)
+    }
+  })
+
   it("is the reason of the waits that it causes", () =>
     Effect.gen(function*() {
       const limiter = Context.get(yield* Layer.build(RateLimiter.layer), RateLimiter.RateLimiter)

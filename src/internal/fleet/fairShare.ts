@@ -16,7 +16,7 @@ const maxBlocked = 8
 
 export interface GrantRequest {
   /** The knowledge of the limits. It counts the granted calls; nothing else is changed. */
-  readonly strategy: Pick<AdaptiveStrategy, "isFirst" | "wait" | "waitAfter" | "ceilingWait" | "start">
+  readonly strategy: Pick<AdaptiveStrategy, "isFirst" | "isPaced" | "wait" | "waitAfter" | "ceilingWait" | "start">
   /** The waiting calls of one tenant: a queue for each kind, first come, first served. */
   readonly queues: ReadonlyArray<Iterable<Waiting>>
   /** The number of other processes that wait, and calls of theirs. */
@@ -58,7 +58,10 @@ export const grant = (
   const canStart = (waiter: Waiting): boolean => {
     if (waitOf(waiter, grants.length * rivals) <= 0) return true
     const wait = waitOf(waiter, 0)
-    if (wait > strategy.ceilingWait(waiter.state, now, shareOf(waiter))) throttled.add(waiter.state)
+    // A pace says nothing about the limit, as a ceiling does not.
+    if (!strategy.isPaced(waiter.state, now) && wait > strategy.ceilingWait(waiter.state, now, shareOf(waiter))) {
+      throttled.add(waiter.state)
+    }
     return false
   }
 
@@ -80,10 +83,13 @@ export const grant = (
     })
   }
 
-  /** The calls that still wait: first those that have waited long, and would start soon if no other did. */
+  /**
+   * The calls that still wait: first those that have waited long, and would start soon if no other did. A call with a pace is not among
+   * them: the others do not know that pace, and would give way to it for nothing.
+   */
   const stillBlocked = (): ReadonlyArray<Blocked> =>
     heads.flatMap(({ head }) => {
-      if (head.done === true) return []
+      if (head.done === true || strategy.isPaced(head.value.state, now)) return []
       const [{ isBackground, state }, since] = [head.value, sinceOf(head.value)]
       const order = since + waitOf(head.value, 0)
       return order === Infinity ? [] : [{ state, since, isBackground, order }]

@@ -132,6 +132,7 @@ export const make = (
     const attempt = (failed: number) =>
       Effect.gen(function*() {
         const prepared = redeliver(id, claim)
+        isWritten = false
         const exit = yield* call(prepared, restore)
         const undo = isWritten ? restoreEntry : Effect.void
         // Without a result, the event was certainly not accepted, also if it ends the run or is interrupted while the stream is read.

@@ -20,6 +20,8 @@ export class Estimator extends Estimate {
   #priorRate = 0
   /** Set after a 429 without headers, until its limit is forgotten; no part of the state: each process of a fleet paces itself. */
   #pace: Pace | undefined = undefined
+  /** The responses that the pace has learned from: a process of a fleet settles a call again when another one has written meanwhile. */
+  readonly #pacedBy = new WeakSet<BucketReading>()
 
   /** A copy of all that is known, as plain data. */
   get state(): EstimatorState {
@@ -150,7 +152,10 @@ export class Estimator extends Estimate {
     if (isPauseCut) this.isProbing = true
     const isUnexplained = this.isUnexplained(reading)
     if (isUnexplained) this.#pace ??= new Pace(now)
-    if (this.#pace !== undefined && (isUnexplained || (!isRateLimited && reading.isServed))) {
+    if (
+      this.#pace !== undefined && !this.#pacedBy.has(reading) && (isUnexplained || (!isRateLimited && reading.isServed))
+    ) {
+      this.#pacedBy.add(reading)
       this.#pace.settle(call.sentAt, isUnexplained, now)
       if (this.#pace.isOver) this.#pace = undefined
     }

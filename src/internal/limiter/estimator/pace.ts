@@ -1,13 +1,15 @@
 /** Paces calls after 429s that say nothing. Times are milliseconds by the clock of the strategy, rates calls per millisecond. */
 import { constants, second } from "./constants.js"
 
+const least = constants.paceLeast / second
+
 /**
  * The pace of calls below a limit that only refusals show. It is the congestion control of TCP, counted in calls: slow start
  * doubles the rate with each call that is served, until one is refused. From there CUBIC comes back to the refused rate quickly, stays
  * near it for long, and then leaves it behind faster and faster, so that a limit that was lifted is forgotten.
  *
  * Which calls such a limit counts, those of a tenant or of an operation, is unknown. So each bucket has a pace of its own, and the
- * operations without a bucket have one together. If one limit counts the calls of several, each finds its share.
+ * operations without a bucket have one together. If one limit counts the calls of several, they compete for it: one may get most of it.
  */
 export class Pace {
   private rate = constants.paceFirst / second
@@ -54,7 +56,7 @@ export class Pace {
     const fromPeak = this.served / constants.paceCallsToPeak - 1
     const cubic = this.peak * (1 + this.drop * fromPeak ** 3)
     this.isSlowStart = this.rate * 2 < cubic
-    this.rate = Math.min(this.rate * 2, cubic)
+    this.rate = Math.max(least, Math.min(this.rate * 2, cubic))
   }
 
   /** This rate is too high. The next call need not wait for the one that was refused. */
@@ -62,14 +64,14 @@ export class Pace {
     this.giveBack()
     this.peak = this.rate
     this.drop = this.isSlowStart ? constants.paceDropInSlowStart : constants.paceDrop
-    this.rate *= 1 - this.drop
+    this.rate = Math.max(least, this.rate * (1 - this.drop))
     this.isSlowStart = false
   }
 
   /** Nothing was served since the last refusal, so the limit is far lower, or serves nothing for a time. */
   private halve(now: number): void {
     this.startedAt = now
-    this.rate = Math.max(constants.paceLeast / second, this.rate / 2)
+    this.rate = Math.max(least, this.rate / 2)
     this.isSlowStart = true
   }
 
