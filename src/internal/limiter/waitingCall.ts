@@ -52,8 +52,8 @@ export const startsBefore = <State>(
 const shortWait = 100
 
 /**
- * Decides whether a call that may start gives way to another, which may start after `wait` milliseconds: it does if the other goes before it and would start
- * later, because both draw on one limit. So no call waits for younger ones, however many limits it needs at once.
+ * Decides whether a call that may start gives way to another, which may start after `wait` milliseconds. It does if the other goes before
+ * it and would then start later, because both draw on one limit. So no call waits for younger ones, however many limits it needs at once.
  */
 export const givesWay = <State>(
   strategy: Pick<LimitStrategy<State, never>, "isFirst" | "waitAfter">,
