@@ -8,6 +8,8 @@ import {
   TenantState
 } from "./adaptiveState.js"
 import { place } from "./bucketInference.js"
+import type { BucketReading } from "./bucketReading.js"
+import { Pace } from "./estimator/pace.js"
 import { none } from "./known/options.js"
 import { type CountAhead, idleTime, type LimitStrategy } from "./strategy.js"
 
@@ -40,7 +42,10 @@ export const make = (limits = none): AdaptiveStrategy => {
   }
 
   const wait = (state: OperationState, now: number, share: number, ahead: number, waited: number): number => {
-    let longest = bucketWait(state, now, share, ahead, waited)
+    let longest = Math.max(
+      bucketWait(state, now, share, ahead, waited),
+      state.tenant.pace?.wait(now, share, ahead) ?? 0
+    )
     for (const ceiling of state.ceilings) {
       // The calls ahead are those of a bucket: some may not count for this ceiling.
       const before = ceiling.countsAll ? ahead : 0
@@ -56,7 +61,7 @@ export const make = (limits = none): AdaptiveStrategy => {
     bucketOf: ({ bucket }) => bucket,
     statusOf: ({ bucket }, now) => bucket?.estimator.status(now),
     isPaused: (state, now) => bucketsOf(state).some(({ estimator }) => estimator.isPaused(now)),
-    isPaced: (state, now) => bucketsOf(state).some(({ estimator }) => estimator.isPaced(now)),
+    isPaced: ({ tenant }, now) => tenant.pace !== undefined && tenant.pace.wait(now, 0, 0) > 0,
     ceilingWait: (state, now, share, ahead = () => 0) => ceilingWait(state, now, share, ahead),
     sharesCeilings: false,
     waitApart: (other, state, now, ahead) => {
@@ -76,6 +81,7 @@ export const make = (limits = none): AdaptiveStrategy => {
       state.startedAt = state.tenant.startedAt = now
       const { doubtfulAt } = state.tenant
       if (isNew(state)) state.tenant.doubtfulAt = now
+      state.tenant.pace?.start(now)
       return {
         state,
         doubtfulBefore: doubtfulAt,
@@ -90,6 +96,7 @@ export const make = (limits = none): AdaptiveStrategy => {
     giveBack: ({ counted, doubtfulBefore, reservations, sentAt, state }, now) => {
       state.inFlight--
       if (state.tenant.doubtfulAt === sentAt) state.tenant.doubtfulAt = doubtfulBefore
+      state.tenant.pace?.giveBack()
       for (const [ceiling, nth] of counted) ceiling.giveBack(nth)
       for (const [{ estimator }] of reservations) estimator.giveBack(now)
     },
@@ -99,12 +106,13 @@ export const make = (limits = none): AdaptiveStrategy => {
         reservations.some(([bucket, { isTest }]) => isTest && bucket === state.bucket)
       if (hasTested) { for (const operation of state.bucket?.operations ?? []) operation.observations = [] }
       const bucket = reading === undefined ? undefined : place(state, sentAt, reading, now)
+      const isPaced = reading !== undefined && bucket !== undefined && pace(bucket, state.tenant, reading, sentAt, now)
       for (const [from, reservation] of reservations) {
-        if (from === bucket || bucket === undefined) from.estimator.settle(reservation, reading, now)
+        if (from === bucket || bucket === undefined) from.estimator.settle(reservation, reading, now, isPaced)
         else from.estimator.giveBack(now) // the call drew on another bucket
       }
       if (bucket !== undefined && reservations.every(([from]) => from !== bucket)) {
-        bucket.estimator.settle(bucket.estimator.start(now, false, sentAt), reading, now)
+        bucket.estimator.settle(bucket.estimator.start(now, false, sentAt), reading, now, isPaced)
       }
     },
     forgetIdle: (now, isNeeded) => {
@@ -124,8 +132,9 @@ const bucketsOf = ({ bucket, isSilent, tenant }: OperationState): ReadonlyArray<
 }
 
 /** All limits that must allow a call. */
-const limitsOf = (state: OperationState): ReadonlyArray<CeilingCounter | SharedBucket> => [
+const limitsOf = (state: OperationState): ReadonlyArray<CeilingCounter | Pace | SharedBucket> => [
   ...state.ceilings,
+  ...(state.tenant.pace === undefined ? [] : [state.tenant.pace]),
   ...bucketsOf(state)
 ]
 
@@ -142,4 +151,24 @@ const bucketWait = (state: OperationState, now: number, share: number, ahead: nu
   const sinceLast = now < tenant.doubtfulAt ? Infinity : now - tenant.doubtfulAt // the clock may have been set back
   const left = longestDoubt - Math.min(waited, sinceLast)
   return Math.min(longest, Math.max(left, tenant.unknown.estimator.pausedFor(now)))
+}
+
+/**
+ * Lets the tenant's pace learn from a response. Returns true for a 429 that says nothing, neither about a limit nor when to come back, and
+ * that its bucket does not explain.
+ */
+const pace = (
+  { estimator }: SharedBucket,
+  tenant: TenantState,
+  reading: BucketReading,
+  sentAt: number,
+  now: number
+): boolean => {
+  const { isRateLimited, isServed, limit, pause = 0 } = reading
+  const isBare = isRateLimited && limit === undefined && pause === 0 && !estimator.isPrior
+  const isPaced = isBare && (tenant.pace !== undefined || !estimator.mayRefuse)
+  if (isPaced) tenant.pace ??= new Pace(now)
+  if (isPaced || (!isRateLimited && isServed)) tenant.pace?.settle(reading, isPaced, Math.min(sentAt, now), now)
+  if (tenant.pace?.isOver === true) tenant.pace = undefined
+  return isPaced
 }

@@ -1,6 +1,7 @@
 /** The state of the adaptive strategy: the operations and buckets of a tenant, and the same as plain data. */
 import { getOrInsert } from "../runtime/memoize.js"
 import { Estimator } from "./estimator/estimator.js"
+import type { Pace } from "./estimator/pace.js"
 import type { EstimatorState, Reservation } from "./estimator/state.js"
 import { CeilingCounter, type CeilingSnapshot } from "./known/ceiling.js"
 import { none, type ResolvedLimits } from "./known/options.js"
@@ -73,6 +74,8 @@ export class TenantState {
   readonly unknown: SharedBucket
   readonly buckets = new Set<SharedBucket>()
   readonly ceilings: ReadonlyArray<CeilingCounter>
+  /** Set after a 429 that says nothing, until its limit is forgotten; no part of the snapshot: each process of a fleet paces itself. */
+  pace: Pace | undefined = undefined
   private readonly priors: ReadonlyArray<Prior>
   private readonly maxPause: number
   /** The number of buckets made so far. */

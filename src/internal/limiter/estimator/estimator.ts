@@ -7,7 +7,6 @@ import { reserved } from "../strategy.js"
 import { constants, second } from "./constants.js"
 import { Estimate } from "./estimate.js"
 import * as FixedWindow from "./fixedWindow.js"
-import { Pace } from "./pace.js"
 import type { EstimatorState, Reservation } from "./state.js"
 
 const copyOf = (state: EstimatorState): EstimatorState => ({ ...state, window: { ...state.window } })
@@ -18,10 +17,6 @@ export class Estimator extends Estimate {
   #setBack = 0
   /** The rate that is known beforehand; no part of the state. */
   #priorRate = 0
-  /** Set after a 429 without headers, until its limit is forgotten; no part of the state: each process of a fleet paces itself. */
-  #pace: Pace | undefined = undefined
-  /** The responses that the pace has learned from: a process of a fleet settles a call again when another one has written meanwhile. */
-  readonly #pacedBy = new WeakSet<BucketReading>()
 
   /** A copy of all that is known, as plain data. */
   get state(): EstimatorState {
@@ -65,21 +60,11 @@ export class Estimator extends Estimate {
   wait(now: number, share: number, ahead: number, starting = 0): number {
     this.keepUp(now)
     if (now < this.pausedUntil) return this.pausedUntil - now
-    const wait = this.waitUnpaced(now, share, ahead, starting)
-    return this.#pace === undefined ? wait : Math.max(wait, this.#pace.wait(now, ahead + starting))
-  }
-
-  private waitUnpaced(now: number, share: number, ahead: number, starting: number): number {
     const inFlight = this.inFlight + starting
     if (this.isProbing) return inFlight === 0 ? 0 : Infinity
     if (this.limit === undefined) return inFlight < this.maxInFlight ? 0 : Infinity
     const reserve = reserved(share, this.limit)
     return Math.max(this.waitInFlight(now, inFlight), this.waitForLevel(this.limit, now, reserve, ahead + starting))
-  }
-
-  /** True while the pace after 429s without headers delays calls. */
-  isPaced(now: number): boolean {
-    return this.#pace !== undefined && this.#pace.wait(now, 0) > 0
   }
 
   /** Counts a call that starts now, or was sent before; `waited`: this bucket made it wait; `isTest`: it still would. */
@@ -88,7 +73,6 @@ export class Estimator extends Estimate {
     // No call was in flight: refill since the last response is a guess, so it counts from now.
     if (this.started === this.ended) this.reportedAt = now
     this.started++
-    this.#pace?.start(now)
     this.take(1, now)
     return {
       sentAt,
@@ -102,7 +86,6 @@ export class Estimator extends Estimate {
   /** Gives a call back that was not sent. */
   giveBack(now: number): void {
     this.ended++
-    this.#pace?.giveBack()
     this.take(-1, now)
   }
 
@@ -124,14 +107,13 @@ export class Estimator extends Estimate {
     this.lastSentAt -= back
     this.loweredAt -= back
     this.#setBack += back
-    this.#pace?.shift(back)
     // Nobody knows how much time has passed meanwhile, so calls before and after prove no rate.
     this.samples = []
     FixedWindow.shift(this.window, back)
   }
 
-  /** Ends a call; `undefined`: no response came. */
-  settle(started: Reservation, reading: BucketReading | undefined, now: number): void {
+  /** Ends a call; `undefined`: no response came. `isPaced`: another limit than the bucket's refused it. */
+  settle(started: Reservation, reading: BucketReading | undefined, now: number, isPaced = false): void {
     this.keepUp(now)
     // A process of a fleet may learn only after it sent a call that its clock was ahead of the store's.
     const call = { ...started, sentAt: Math.min(now, started.sentAt + started.setBack - this.#setBack) }
@@ -150,18 +132,9 @@ export class Estimator extends Estimate {
       : this.callMillis * (1 - durationWeight) + millis * durationWeight
     if (pause !== undefined) this.pausedUntil = Math.max(this.pausedUntil, now + pause)
     if (isPauseCut) this.isProbing = true
-    const isUnexplained = this.isUnexplained(reading)
-    if (isUnexplained) this.#pace ??= new Pace(now)
-    if (
-      this.#pace !== undefined && !this.#pacedBy.has(reading) && (isUnexplained || (!isRateLimited && reading.isServed))
-    ) {
-      this.#pacedBy.add(reading)
-      this.#pace.settle(call.sentAt, isUnexplained, now)
-      if (this.#pace.isOver) this.#pace = undefined
-    }
     const limit = reading.limit ?? this.limit
     if (limit === undefined) return this.settleWithoutHeaders(call, reading, now)
-    if (isUnexplained) return this.take(-1, now) // it took none of the bucket's calls
+    if (isPaced) return this.take(-1, now) // it took none of the bucket's calls
     const ahead = Math.max(0, untilFull ?? 0)
     const left = remaining === undefined ? undefined : Math.min(limit - 1, remaining)
     const isDoubted = this.isPrior || (call.isTest && !isRateLimited)
@@ -179,13 +152,9 @@ export class Estimator extends Estimate {
     this.lastSentAt = call.sentAt
   }
 
-  /**
-   * Checks for a 429 that says nothing, neither about a limit nor when to come back, and that the bucket does not explain: no
-   * headers were ever sent, or the last ones showed calls left.
-   */
-  private isUnexplained({ isRateLimited, limit, pause = 0 }: BucketReading): boolean {
-    if (!isRateLimited || limit !== undefined || pause > 0 || this.isPrior) return false
-    return this.#pace !== undefined || this.limit === undefined || this.reported >= 1
+  /** Checks that the bucket may explain a 429 without headers: the last ones showed no call left, or it is not sure. */
+  get mayRefuse(): boolean {
+    return this.isPrior || (this.limit !== undefined && this.reported < 1)
   }
 
   /** Allows one call first, and one more in flight for each that is served; a refusal halves that. */

@@ -1,15 +1,13 @@
-/** Paces calls after 429s that say nothing. Times are milliseconds by the clock of the strategy, rates calls per millisecond. */
+/** Paces a tenant's calls after 429s that say nothing. Times are milliseconds by the clock of the strategy, rates calls per millisecond. */
+import type { BucketReading } from "../bucketReading.js"
 import { constants, second } from "./constants.js"
 
 const least = constants.paceLeast / second
 
 /**
- * The pace of calls below a limit that only refusals show. It is the congestion control of TCP, counted in calls: slow start
+ * The pace of a tenant's calls below a limit that only refusals show, such as that of a proxy: it counts all of them. It is the congestion control of TCP, counted in calls: slow start
  * doubles the rate with each call that is served, until one is refused. From there CUBIC comes back to the refused rate quickly, stays
  * near it for long, and then leaves it behind faster and faster, so that a limit that was lifted is forgotten.
- *
- * Which calls such a limit counts, those of a tenant or of an operation, is unknown. So each bucket has a pace of its own, and the
- * operations without a bucket have one together. If one limit counts the calls of several, they compete for it: one may get most of it.
  */
 export class Pace {
   private rate = constants.paceFirst / second
@@ -22,17 +20,23 @@ export class Pace {
   /** The last start that counts: the next one is due an interval later. */
   private startedAt: number
   private refusedAt: number
+  /** The latest time seen. */
+  private latest: number
+  /** The responses that it has learned from: a process of a fleet settles a call again when another one has written meanwhile. */
+  private readonly settled = new WeakSet<BucketReading>()
 
   constructor(now: number) {
-    this.startedAt = this.refusedAt = now
+    this.startedAt = this.refusedAt = this.latest = now
   }
 
-  /** The milliseconds until a call may start that comes after `ahead` others. */
-  wait(now: number, ahead: number): number {
-    return Math.max(0, this.startedAt + (1 + ahead) / this.rate - now)
+  /** The milliseconds until a call may start that comes after `ahead` others, if `starting` more start now. It leaves no share to others. */
+  wait(now: number, _share: number, ahead: number, starting = 0): number {
+    this.keepUp(now)
+    return Math.max(0, this.startedAt + (1 + ahead + starting) / this.rate - now)
   }
 
   start(now: number): void {
+    this.keepUp(now)
     this.startedAt = now
   }
 
@@ -41,9 +45,11 @@ export class Pace {
     this.startedAt -= 1 / this.rate
   }
 
-  /** Learns from a response. Calls that were in flight together count as one refusal. */
-  settle(sentAt: number, isRefused: boolean, now: number): void {
-    if (sentAt <= this.refusedAt) return
+  /** Learns from the response to a call that was sent at `sentAt`. Calls that were in flight together count as one refusal. */
+  settle(reading: BucketReading, isRefused: boolean, sentAt: number, now: number): void {
+    this.keepUp(now)
+    if (sentAt <= this.refusedAt || this.settled.has(reading)) return
+    this.settled.add(reading)
     if (!isRefused) return this.grow()
     if (this.served > 0) this.shrink()
     else this.halve(now)
@@ -80,8 +86,10 @@ export class Pace {
     return this.rate > Math.min(1, this.peak * constants.paceForgotten)
   }
 
-  /** Moves all times back by `back` milliseconds, as the clock was. */
-  shift(back: number): void {
+  /** Moves all times back when the store's clock was set back. */
+  private keepUp(now: number): void {
+    const back = Math.max(0, this.latest - now)
+    this.latest = now
     this.startedAt -= back
     this.refusedAt -= back
   }
