@@ -14,7 +14,7 @@ import * as Testing from "effect-identity-client/Testing"
 
 // The declaration: method, path, fields of the request, schema of the response, and documented failures.
 /** Returns a user. */
-export const getUser = Operation.make("getUser", {
+export const getUser = Operation.make("getUser", () => ({
   method: "GET",
   path: "/users/:id",
   params: { id: Schema.String },
@@ -23,11 +23,11 @@ export const getUser = Operation.make("getUser", {
   scope: "read:users",
   idempotent: true,
   error: [Errors.Unauthorized, Errors.InsufficientScope, Errors.Forbidden, Errors.NotFound, Errors.RateLimited]
-})
+}))
 
 // An operation with a body that must not be carried out twice: retried only if it was certainly not carried out.
 /** Sends a user the mail that verifies the address. */
-export const sendVerificationEmail = Operation.make("sendVerificationEmail", {
+export const sendVerificationEmail = Operation.make("sendVerificationEmail", () => ({
   method: "POST",
   path: "/jobs/verification-email",
   payload: { user_id: Schema.String, client_id: Schema.optional(Schema.String) },
@@ -35,11 +35,11 @@ export const sendVerificationEmail = Operation.make("sendVerificationEmail", {
   scope: "update:users",
   idempotent: false,
   error: [Errors.BadRequest, Errors.Unauthorized, Errors.InsufficientScope, Errors.Forbidden, Errors.RateLimited]
-})
+}))
 
 // A list with pages: `items` names the field that holds them, and `Pagination.stream` returns all of them.
 /** Returns a page of the tenant's roles. */
-export const listRoles = Operation.make("listRoles", {
+export const listRoles = Operation.make("listRoles", () => ({
   method: "GET",
   path: "/roles",
   query: { page: Schema.optional(Schema.Number), per_page: Schema.optional(Schema.Number) },
@@ -51,7 +51,7 @@ export const listRoles = Operation.make("listRoles", {
   scope: "read:roles",
   idempotent: true,
   error: [Errors.Unauthorized, Errors.InsufficientScope, Errors.Forbidden, Errors.RateLimited]
-})
+}))
 
 export const names = Pagination.stream(listRoles, { per_page: 2 }).pipe(
   Stream.map(({ name }) => name),

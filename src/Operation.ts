@@ -254,22 +254,22 @@ const endpointOf = (name: string, declaration: Declaration): Any => {
  * sent as the caller gives it. What JSON or a form would change, such as a `Set`, a function or a `Redacted`, is `InvalidInput`. Fields
  * that are `undefined` are not sent; `null` is.
  *
- * A declaration may be a function: it runs once, when the operation is first called or its `endpoint` is first read. So an index
- * of hundreds of operations loads fast. If it throws, each call is that defect, and reading `endpoint` throws.
+ * The declaration runs once, when the operation is first called or its `endpoint` is first read. So an index of hundreds of operations
+ * loads fast. If it throws, each call is that defect, and reading `endpoint` throws.
  *
  * The operation fails with instances of exactly the classes in `error`, and with `Errors.ClientError`. Responses with other
  * statuses of failure are `UnexpectedResponse`.
  * @since 0.1.0 @category constructors
  * @example `Operation.make("getUser", () => ({ method: "GET", path: "/users/:id", params, success, scope, idempotent: true, error }))`
  */
-export const make: {
-  <const D extends Declaration>(name: string, declaration: () => D & Validated<D>): Declared<D>
-  <const D extends Declaration>(name: string, declaration: D & Validated<D>): Declared<D>
-} = <D extends Declaration>(name: string, declaration: Declaration | (() => Declaration)): Declared<D> => {
+export const make = <const D extends Declaration>(
+  name: string,
+  declaration: () => D & Validated<D>
+): Declared<D> => {
   type Declaring = Endpoint<InputOf<D>, SuccessOf<D>, FailureOf<D>>
   let declared: Declaration | undefined
   let built: Declaring | undefined
-  const declare = () => declared ??= typeof declaration === "function" ? declaration() : declaration
+  const declare = () => declared ??= declaration()
   // Sound: `InputOf` and `SuccessOf` are the types of these schemas, and `FailureOf` is the instance type of these classes.
   const build = () => endpointOf(name, declare()) as Declaring
   const endpoint = () => built ??= build()

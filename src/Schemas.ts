@@ -5,6 +5,7 @@
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import type { Fields } from "./Endpoint.js"
 import { beginsWithDate } from "./internal/runtime/calendar.js"
 import { checked } from "./internal/schema/checked.js"
 import { dateTimes, type StringGenerator, withGenerator } from "./internal/schema/generators.js"
@@ -190,6 +191,16 @@ export const sized = <A extends object>(
 /** An optional field of a response. If it is `null` and its schema does not accept that, it counts as absent. @since 0.1.0 @category responses */
 export const omittable = <A>(schema: Schema.Schema<A>) => Schema.optionalWith(schema, { exact: true })
 
+/**
+ * An object of a response that keeps the fields that are not declared. Its type has only those that are.
+ * @since 0.1.0 @category responses
+ */
+export const open = <F extends Fields>(
+  fields: F
+): Schema.Schema<Schema.Struct.Type<F>, Schema.Struct.Encoded<F>> =>
+  // Sound: an object with more fields has the type of one with fewer.
+  Schema.make(Schema.Struct(fields, { key: Schema.String, value: Schema.Unknown }).ast)
+
 /** An optional list of a response. @since 0.1.0 @category responses */
 export const list = <A>(schema: Schema.Schema<A>) => omittable(Schema.Array(schema))
 
@@ -199,7 +210,7 @@ export const list = <A>(schema: Schema.Schema<A>) => omittable(Schema.Array(sche
  */
 export const oneOf = <A extends string | number>(
   ...known: ReadonlyArray<A>
-): Schema.Schema<A extends string ? string : number> => {
+): Schema.Schema<A | (A extends string ? string & {} : number & {})> => {
   const isText = typeof known[0] === "string"
   // Sound: the type is that of the known values.
   return Schema.Union(isText ? Schema.String : Schema.Number, Schema.Literal(...known))

@@ -3,11 +3,11 @@ import * as Schema from "effect/Schema"
 import { BadRequest, Forbidden, InsufficientScope, RateLimited, Unauthorized } from "../Errors.js"
 import { repeatedTitles } from "../internal/exports/columnTitles.js"
 import * as Operation from "../Operation.js"
-import { integer, list, nonNull, omittable, oneOf, string } from "../Schemas.js"
+import { integer, list, nonNull, omittable, oneOf, open, string } from "../Schemas.js"
 import { Timestamp } from "../Timestamp.js"
 
 const usersExportJob = /* @__PURE__ */ Schema.suspend(() =>
-  Schema.Struct({
+  open({
     id: Schema.String,
     type: oneOf("users_export"),
     status: oneOf("pending", "processing", "completed", "failed"),
@@ -17,7 +17,7 @@ const usersExportJob = /* @__PURE__ */ Schema.suspend(() =>
     format: omittable(oneOf("json", "csv")),
     limit: omittable(Schema.Number),
     fields: list(Schema.Struct({ name: Schema.String, export_as: omittable(Schema.String) }))
-  }, { key: Schema.String, value: Schema.Unknown }).annotations({ identifier: "UsersExportJob" })
+  }).annotations({ identifier: "UsersExportJob" })
 )
 
 /** A job that exports users, with every field sent (contract: Export users job). @since 0.1.0 @category models */

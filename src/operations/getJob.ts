@@ -2,10 +2,10 @@
 import * as Schema from "effect/Schema"
 import { BadRequest, Forbidden, InsufficientScope, NotFound, RateLimited, Unauthorized } from "../Errors.js"
 import * as Operation from "../Operation.js"
-import { omittable, oneOf } from "../Schemas.js"
+import { omittable, oneOf, open } from "../Schemas.js"
 
 const job = /* @__PURE__ */ Schema.suspend(() =>
-  Schema.Struct({
+  open({
     id: Schema.String,
     type: Schema.String,
     status: oneOf("pending", "processing", "completed", "failed"),
@@ -22,7 +22,7 @@ const job = /* @__PURE__ */ Schema.suspend(() =>
       inserted: omittable(Schema.Number),
       total: omittable(Schema.Number)
     }))
-  }, { key: Schema.String, value: Schema.Unknown }).annotations({ identifier: "Job" })
+  }).annotations({ identifier: "Job" })
 )
 
 /** A job and its progress, with every field sent. @since 0.1.0 @category models */

@@ -182,14 +182,14 @@ describe("the message of a failure", () => {
 
   it.effect("does not repeat strings of an input with values of all kinds", () =>
     Effect.gen(function*() {
-      const note = Operation.make("note", {
+      const note = Operation.make("note", () => ({
         method: "POST",
         path: "/notes",
         payload: { text: Schema.optional(Schema.String), more: Schema.Unknown },
         scope: "create:notes",
         idempotent: false,
         error: [Errors.BadRequest, Errors.RateLimited]
-      })
+      }))
       const more = [null, 7, true, { secret: "The Plan" }]
       assert.strictEqual(yield* message("no The Plan", note, { text: undefined, more }), "no …")
       const half = { text: "half \uD800 of it", more }

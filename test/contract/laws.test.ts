@@ -31,7 +31,7 @@ import { arbitraryOf } from "../support/schemaArbitrary.js"
 class Gone extends Errors.statusError("Gone", 410) {}
 
 /** An invented operation with every feature of a declaration. */
-const uploadWidget = Operation.make("uploadWidget", {
+const uploadWidget = Operation.make("uploadWidget", () => ({
   method: "PUT",
   path: "/widgets/:widget_id/parts/:part",
   params: { widget_id: Schema.String, part: Schema.String },
@@ -48,7 +48,7 @@ const uploadWidget = Operation.make("uploadWidget", {
   scope: "update:widgets",
   idempotent: true,
   error: [Errors.BadRequest, Errors.InsufficientScope, Errors.NotFound, Gone, Errors.RateLimited]
-})
+}))
 
 const subjects: ReadonlyArray<Subject> = [...operations, uploadWidget]
 

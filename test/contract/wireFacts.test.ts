@@ -882,13 +882,13 @@ describe("an error class", () => {
           return seen.push(response) > 0
         }
       }
-      const odd = Operation.make("odd", {
+      const odd = Operation.make("odd", () => ({
         method: "GET",
         path: "/odd",
         scope: "read:odd",
         idempotent: true,
         error: [Odd, Errors.RateLimited]
-      })
+      }))
       const body = { errorCode: "insufficient_scope", message: "Insufficient scope: read:users" }
       assert.instanceOf(yield* failed(odd, {}, Testing.reply({ status: 400, body })), Odd)
       assert.deepStrictEqual(seen.map(({ insufficientScope, required }) => ({ required, insufficientScope })), [

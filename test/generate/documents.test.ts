@@ -87,7 +87,7 @@ const kinds: ReadonlyArray<Kind> = [
   {
     title: "additionalProperties as a schema beside fields",
     parts: { success: { type: "object", properties: { a: string }, additionalProperties: { type: "integer" } } },
-    get: "Schema.Struct({ a: omittable(Schema.String) }, { key: Schema.String, value: Schema.Unknown })",
+    get: "open({ a: omittable(Schema.String) })",
     notes: ["the types of fields without names are not checked, because other fields have names"]
   },
   {
@@ -765,7 +765,7 @@ const kinds: ReadonlyArray<Kind> = [
         Tree: { type: "object", required: ["a"], additionalProperties: ref("Tree") }
       }
     },
-    get: "readonly a?: string readonly next?: Node readonly [name: string]: unknown",
+    get: "interface Node { readonly a?: string readonly next?: Node }",
     create: "readonly a: Tree readonly [name: string]: Tree",
     notes: ["the types of fields without names are not checked, because other fields have names"]
   },

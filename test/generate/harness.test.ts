@@ -72,45 +72,53 @@ const faultsOf = (putThing: unknown) =>
 
 describe("the harness", () => {
   it.live("finds nothing wrong with a declaration that fits", () =>
-    Effect.map(faultsOf(Operation.make("putThing", declaration)), (faults) => assert.deepStrictEqual(faults, [])))
+    Effect.map(faultsOf(Operation.make("putThing", () => declaration)), (faults) => assert.deepStrictEqual(faults, [])))
 
   const wrong: ReadonlyArray<readonly [what: string, operation: unknown, fault: RegExp]> = [
-    ["a route", Operation.make("putThing", { ...declaration, path: "/thing/:id" }), /^was not generated$/],
+    ["a route", Operation.make("putThing", () => ({ ...declaration, path: "/thing/:id" })), /^was not generated$/],
     [
       "a scope too few",
-      Operation.make("putThing", { ...declaration, scope: "update:all" }),
+      Operation.make("putThing", () => ({ ...declaration, scope: "update:all" })),
       /^with update:things: Insuf/
     ],
-    ["a query without its parameter", Operation.make("putThing", { ...declaration, query: {} }), /^InvalidInput: tags/],
+    [
+      "a query without its parameter",
+      Operation.make("putThing", () => ({ ...declaration, query: {} })),
+      /^InvalidInput: tags/
+    ],
     [
       "a failure too few",
-      Operation.make("putThing", { ...declaration, error: declaration.error.toSpliced(4, 1) }),
+      Operation.make("putThing", () => ({ ...declaration, error: declaration.error.toSpliced(4, 1) })),
       /^404: Unexp/
     ],
     [
       "a failure too many",
-      Operation.make("putThing", { ...declaration, error: [...declaration.error, Conflict] }),
+      Operation.make("putThing", () => ({ ...declaration, error: [...declaration.error, Conflict] })),
       /^409: Conf/
     ],
     [
       "a wider input",
-      Operation.make("putThing", { ...declaration, payload: { count: Schema.Unknown } }),
+      Operation.make("putThing", () => ({ ...declaration, payload: { count: Schema.Unknown } })),
       /for the invalid/
     ],
     [
       "a narrower input",
-      Operation.make("putThing", { ...declaration, payload: { count: integer({ min: 2 }) } }),
+      Operation.make("putThing", () => ({ ...declaration, payload: { count: integer({ min: 2 }) } })),
       /^InvalidInput: count/
     ],
     [
       "a narrower result",
-      Operation.make("putThing", {
+      Operation.make("putThing", () => ({
         ...declaration,
         success: Schema.Struct({ id: Schema.String, size: Schema.Number })
-      }),
+      })),
       /^UnexpectedResponse: .*size/
     ],
-    ["no result", Operation.make("putThing", { ...declaration, success: Schema.UndefinedOr(Schema.Never) }), /./]
+    [
+      "no result",
+      Operation.make("putThing", () => ({ ...declaration, success: Schema.UndefinedOr(Schema.Never) })),
+      /./
+    ]
   ]
   for (const [what, operation, fault] of wrong) {
     it.live(`finds ${what}`, () =>
@@ -123,13 +131,13 @@ describe("the harness", () => {
   it.live("finds that a call is declared as idempotent or not", () =>
     Effect.gen(function*() {
       const get: JsonObject = { paths: { "/things": { get: { security: [], responses: { 204: {} } } } } }
-      const listThings = Operation.make("listThings", {
+      const listThings = Operation.make("listThings", () => ({
         method: "GET",
         path: "/things",
         scope: [],
         idempotent: false,
         error: [BadRequest, RateLimited]
-      })
+      }))
       const [report] = yield* callAll(get, operationsOf(get), { listThings })
       assert.deepStrictEqual(report?.faults, ["a GET is declared as not idempotent"])
     }))

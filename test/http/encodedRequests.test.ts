@@ -39,7 +39,7 @@ const encoded = (
 const refused = (path: string, message: string) => ({ operation: "save", issues: [{ path, message }] })
 
 describe("a parameter of a path", () => {
-  const one = Operation.make("save", { ...common, path: "/things/:id/part", params: { id: Schema.String } })
+  const one = Operation.make("save", () => ({ ...common, path: "/things/:id/part", params: { id: Schema.String } }))
 
   it.each([["...", "..."], [". ", ".%20"], ["a/../b", "a%2F..%2Fb"], ["%2e", "%252e"], ["ü?#", "%C3%BC%3F%23"]])(
     "%j is sent as %s",
@@ -56,12 +56,12 @@ describe("a parameter of a path", () => {
 })
 
 it("a query that is declared without fields sends none", () => {
-  const save = Operation.make("save", { ...common, query: {} })
+  const save = Operation.make("save", () => ({ ...common, query: {} }))
   assert.deepStrictEqual(encoded(save, {}), { target: "/things", headers: {}, body: undefined })
 })
 
 describe("header parameters", () => {
-  const marked = Operation.make("save", { ...common, headers: { "x-thing": text, "x-other": text } })
+  const marked = Operation.make("save", () => ({ ...common, headers: { "x-thing": text, "x-other": text } }))
 
   it.each([
     [{}, {}],
@@ -91,12 +91,12 @@ describe("header parameters", () => {
 })
 
 describe("a payload with a least number of fields", () => {
-  const least = Operation.make("save", {
+  const least = Operation.make("save", () => ({
     ...common,
     query: { q: text },
     payload: { a: text, b: text },
     minProperties: 2
-  })
+  }))
 
   it.each([{}, { a: "x" }, { a: "x", b: undefined }, { a: "x", q: "y" }])("is refused with fewer: %j", (input) => {
     assert.deepStrictEqual(encoded(least, input), refused("a, b", "at least 2 must be set"))
@@ -113,7 +113,10 @@ describe("a payload with a least number of fields", () => {
 
 describe("a whole body", () => {
   it("that is optional is sent only if it is given", () => {
-    const maybe = Operation.make("save", { ...common, body: Schema.UndefinedOr(Schema.Struct({ a: Schema.Number })) })
+    const maybe = Operation.make(
+      "save",
+      () => ({ ...common, body: Schema.UndefinedOr(Schema.Struct({ a: Schema.Number })) })
+    )
     const none = { target: "/things", headers: {}, body: undefined }
     assert.deepStrictEqual([{}, { body: undefined }, { body: { a: 1 } }].map((input) => encoded(maybe, input)), [
       none,
@@ -123,11 +126,11 @@ describe("a whole body", () => {
   })
 
   it("is not what a field of a query is that has its name", () => {
-    const search = Operation.make("save", { ...common, query: { body: text } })
+    const search = Operation.make("save", () => ({ ...common, query: { body: text } }))
     assert.deepStrictEqual(encoded(search, { body: "x" }), { target: "/things?body=x", headers: {}, body: undefined })
   })
 
-  const whole = Operation.make("save", { ...common, body: Schema.Unknown })
+  const whole = Operation.make("save", () => ({ ...common, body: Schema.Unknown }))
 
   it.each([null, "x", 1, [["a", "b"]]])("%j is refused as a form", (body) => {
     assert.deepStrictEqual(
@@ -144,10 +147,10 @@ describe("a whole body", () => {
 })
 
 describe("a value that cannot be encoded is blamed, not the one before it", () => {
-  const save = Operation.make("save", {
+  const save = Operation.make("save", () => ({
     ...common,
     payload: { before: Schema.optional(Schema.Unknown), data: Schema.optional(Schema.Unknown) }
-  })
+  }))
   const cyclic: Record<string, unknown> = {}
   cyclic["self"] = cyclic
   const message = "expected a value that JSON or a form can express, neither cyclic nor nested too deep"
@@ -171,13 +174,13 @@ describe("a value that cannot be encoded is blamed, not the one before it", () =
 })
 
 describe("a field with a name that each object inherits", () => {
-  const save = Operation.make("save", {
+  const save = Operation.make("save", () => ({
     ...common,
     query: { valueOf: text },
     headers: { constructor: text },
     payload: { toString: text, data: text },
     minProperties: 1
-  })
+  }))
 
   it("is not sent if it is not set", () => {
     assert.deepStrictEqual(encoded(save, { data: "a" }), { target: "/things", headers: {}, body: "{\"data\":\"a\"}" })
@@ -201,25 +204,25 @@ describe("a field named __proto__", () => {
   const field = { ["__proto__"]: text }
 
   it("is sent in the body", () => {
-    const save = Operation.make("save", { ...common, payload: { ...field, data: text } })
+    const save = Operation.make("save", () => ({ ...common, payload: { ...field, data: text } }))
     const input = JSON.parse("{\"data\":\"a\",\"__proto__\":\"b\"}")
     const body = "{\"__proto__\":\"b\",\"data\":\"a\"}"
     assert.deepStrictEqual(encoded(save, input), { target: "/things", headers: {}, body })
   })
 
   it("is sent in the query", () => {
-    const save = Operation.make("save", { ...common, query: field })
+    const save = Operation.make("save", () => ({ ...common, query: field }))
     const target = "/things?__proto__=b"
     assert.deepStrictEqual(encoded(save, JSON.parse("{\"__proto__\":\"b\"}")), { target, headers: {}, body: undefined })
   })
 })
 
 describe("validate", () => {
-  const { endpoint } = Operation.make("save", {
+  const { endpoint } = Operation.make("save", () => ({
     ...common,
     headers: { "x-thing": text },
     payload: { data: Schema.optional(Schema.Unknown) }
-  })
+  }))
 
   it("gives an input that a call with default settings can send, also what only JSON can express", () => {
     const input = { "x-thing": "a", data: { none: null, empty: [] } }

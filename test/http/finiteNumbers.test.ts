@@ -8,7 +8,7 @@ import { bodyOf, failed, sent, sentOne } from "../support/client.js"
 
 const common = { method: "PUT", scope: "update:things", idempotent: true, error: [Errors.RateLimited] } as const
 
-const save = Operation.make("save", {
+const save = Operation.make("save", () => ({
   ...common,
   path: "/things",
   query: {
@@ -21,15 +21,15 @@ const save = Operation.make("save", {
     map: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Number })),
     data: Schema.optional(Schema.Unknown)
   }
-})
+}))
 
-const replace = Operation.make("replace", { ...common, path: "/things", body: Schema.Array(Schema.Unknown) })
+const replace = Operation.make("replace", () => ({ ...common, path: "/things", body: Schema.Array(Schema.Unknown) }))
 
-const upload = Operation.make("upload", {
+const upload = Operation.make("upload", () => ({
   ...common,
   path: "/files",
   multipart: { file: File, limit: Schema.Number }
-})
+}))
 
 class Thing {
   readonly size = NaN
@@ -79,7 +79,7 @@ describe("a number that is not finite is refused by its path, and nothing is sen
 
   it.effect("and so is a body that has no JSON", () =>
     Effect.gen(function*() {
-      const set = Operation.make("set", { ...common, path: "/things", body: Schema.Unknown })
+      const set = Operation.make("set", () => ({ ...common, path: "/things", body: Schema.Unknown }))
       const error = yield* failed(set, { body: () => 1 }, Testing.reply({}))
       const issue = { path: "body", message: "expected a value that JSON can express" }
       assert.deepStrictEqual((error as Errors.InvalidInput).issues, [issue])

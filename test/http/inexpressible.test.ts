@@ -7,7 +7,7 @@ import { bodyOf, failed, sent, sentOne } from "../support/client.js"
 
 const common = { scope: "update:things", idempotent: true, error: [Errors.RateLimited] } as const
 
-const save = Operation.make("save", {
+const save = Operation.make("save", () => ({
   ...common,
   method: "PUT",
   path: "/things",
@@ -16,16 +16,16 @@ const save = Operation.make("save", {
     tags: Schema.optional(Schema.declare((value): value is ReadonlySet<string> => value instanceof Set)),
     data: Schema.optional(Schema.Unknown)
   }
-})
+}))
 
-const replace = Operation.make("replace", { ...common, method: "PUT", path: "/things", body: Schema.Unknown })
+const replace = Operation.make("replace", () => ({ ...common, method: "PUT", path: "/things", body: Schema.Unknown }))
 
-const find = Operation.make("find", {
+const find = Operation.make("find", () => ({
   ...common,
   method: "GET",
   path: "/things",
   query: { where: Schema.optional(Schema.Unknown) }
-})
+}))
 
 class Thing {
   readonly name = "a"

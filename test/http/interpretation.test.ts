@@ -19,7 +19,10 @@ const declared = {
 } as const
 
 /** An operation with this success. */
-const get = (success: Schema.Schema.AnyNoContext): Any => ({ ...Operation.make("get", declared).endpoint, success })
+const get = (success: Schema.Schema.AnyNoContext): Any => ({
+  ...Operation.make("get", () => declared).endpoint,
+  success
+})
 
 const { endpoint: subscribe } = Operation.make("subscribe", () => ({ ...declared, events: Schema.Unknown }))
 

@@ -175,7 +175,7 @@ describe("what a terminal or a log would obey", () => {
     }))
 
   const key = `jane.doe@example.com\u001b[2J\r\n`
-  const list = Operation.make("list", {
+  const list = Operation.make("list", () => ({
     method: "GET",
     path: "/list",
     query: { page: Schema.optional(Schema.Number), who: Schema.optional(Schema.String) },
@@ -186,7 +186,7 @@ describe("what a terminal or a log would obey", () => {
     scope: "read:list",
     idempotent: true,
     error: [Errors.RateLimited]
-  })
+  }))
   const body = { items: [{ map: { [key]: "no number" } }] }
 
   it.effect("nor a string of the input is in the path of a field that does not match the schema", () =>

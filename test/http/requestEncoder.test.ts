@@ -100,7 +100,7 @@ describe("withHeaders", () => {
 
 describe("an invalid input", () => {
   const odd = () =>
-    Operation.make("odd", {
+    Operation.make("odd", () => ({
       method: "POST",
       path: "/odd",
       payload: {
@@ -119,7 +119,7 @@ describe("an invalid input", () => {
       scope: "create:odd",
       idempotent: false,
       error: [Errors.RateLimited]
-    })
+    }))
 
   it.effect.each(
     [
@@ -188,13 +188,13 @@ describe("an invalid input", () => {
 
   it.effect("of an operation without fields is any but an empty object", () =>
     Effect.gen(function*() {
-      const ping = Operation.make("ping", {
+      const ping = Operation.make("ping", () => ({
         method: "GET",
         path: "/ping",
         scope: "read:ping",
         idempotent: true,
         error: [Errors.RateLimited]
-      })
+      }))
       assert.strictEqual((yield* sentOne(ping, {})).url, `${baseUrl}/ping`)
       const error = yield* failed(ping, { a: 1, b: 2 }, Testing.reply({}))
       assert.sameDeepMembers([...(error as Errors.InvalidInput).issues], [
@@ -206,13 +206,13 @@ describe("an invalid input", () => {
   it.effect("lacks a parameter of a path whose placeholders the compiler could not see", () =>
     Effect.gen(function*() {
       const path: `/${string}` = "/things/:id"
-      const remove = Operation.make("remove", {
+      const remove = Operation.make("remove", () => ({
         method: "DELETE",
         path,
         scope: "delete:things",
         idempotent: true,
         error: [Errors.RateLimited]
-      })
+      }))
       const error = yield* failed(remove, {}, Testing.reply({}))
       assert.deepStrictEqual((error as Errors.InvalidInput).issues, [{ path: "id", message: "is missing" }])
       assert.lengthOf(yield* sent(remove, {}), 0)
@@ -248,7 +248,7 @@ describe("a payload", () => {
   const Tree: Schema.Schema<Tree> = Schema.Struct({
     inner: Schema.optionalWith(Schema.suspend(() => Tree), { exact: true })
   })
-  const save = Operation.make("save", {
+  const save = Operation.make("save", () => ({
     method: "POST",
     path: "/things",
     payload: {
@@ -260,7 +260,7 @@ describe("a payload", () => {
     scope: "create:things",
     idempotent: false,
     error: [Errors.RateLimited]
-  })
+  }))
 
   class Thing {
     self: unknown = this
@@ -349,7 +349,7 @@ describe("a payload", () => {
   it.effect("whose schema has a filter that throws is a defect of the schema", () =>
     Effect.gen(function*() {
       const bug = new Error("a bug")
-      const buggy = Operation.make("buggy", {
+      const buggy = Operation.make("buggy", () => ({
         method: "POST",
         path: "/things",
         scope: "create:things",
@@ -360,7 +360,7 @@ describe("a payload", () => {
             throw bug
           }))
         }
-      })
+      }))
       const exit = yield* Effect.exit(failed(buggy, { data: 1 }, Testing.reply({})))
       assert.deepStrictEqual(exit, Exit.die(bug))
     }))

@@ -20,13 +20,13 @@ const job = { id: "job_0000000000000001", type: "users_export", status: "pending
 
 describe("a response", () => {
   class NotModified extends Errors.statusError("NotModified", 304) {}
-  const getThing = Operation.make("getThing", {
+  const getThing = Operation.make("getThing", () => ({
     method: "GET",
     path: "/things",
     scope: "read:things",
     idempotent: true,
     error: [NotModified, Errors.RateLimited]
-  })
+  }))
 
   it.effect("with status 304 is the declared error, and no redirect", () =>
     Effect.gen(function*() {
@@ -270,7 +270,7 @@ describe("nulls of optional fields", () => {
     name: Schema.optionalWith(Schema.String, { exact: true }),
     children: Schema.optionalWith(Schema.Array(Schema.suspend((): Schema.Schema<Tree> => Tree)), { exact: true })
   })
-  const list = Operation.make("list", {
+  const list = Operation.make("list", () => ({
     method: "GET",
     path: "/trees",
     success: Schema.Struct({
@@ -282,7 +282,7 @@ describe("nulls of optional fields", () => {
     scope: "read:trees",
     idempotent: true,
     error: [Errors.RateLimited]
-  })
+  }))
   const body = { tree: {}, either: "text", pair: [null, 1], nothing: null }
 
   it.effect.each(

@@ -203,14 +203,14 @@ for (const [name, network] of networks) {
 
     it.scopedLive("the path of an operation is sent as URL parsers write it", () =>
       Effect.gen(function*() {
-        const odd = Operation.make("odd", {
+        const odd = Operation.make("odd", () => ({
           method: "GET",
           path: "/ä b/:straße",
           params: { straße: Schema.String },
           scope: "read:odd",
           idempotent: true,
           error: [Errors.RateLimited]
-        })
+        }))
         const server = yield* rawServer((_, socket) => socket.write(responseBytes(204, {}, "")))
         yield* Effect.provide(odd({ straße: "x" }), over(network, server.url))
         assert.include(JSON.stringify(server.requests[0]), "/%C3%A4%20b/x")

@@ -39,7 +39,7 @@ const same: <A, B>(...fault: Same<A, B> extends true ? [] : [expected: B, found:
 
 export class Gone extends Errors.statusError("Gone", 410) {}
 
-export const getEventStream = Operation.make("getEventStream", {
+export const getEventStream = Operation.make("getEventStream", () => ({
   method: "GET",
   path: "/event-streams/:id",
   params: { id: Schema.String },
@@ -47,7 +47,7 @@ export const getEventStream = Operation.make("getEventStream", {
   scope: "read:event_streams",
   idempotent: true,
   error: [Gone, Errors.RateLimited]
-})
+}))
 
 export const redeliver = (id: string) =>
   redeliverEvent({ id: stream.id, event_id: id }).pipe(

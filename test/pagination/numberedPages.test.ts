@@ -170,7 +170,7 @@ interface Input extends PagingInput {
 }
 
 describe("pages by number", () => {
-  const endpoint = Operation.make("listThings", {
+  const endpoint = Operation.make("listThings", () => ({
     method: "GET",
     path: "/things",
     query: { page: Schema.optional(Schema.Number), include_totals: Schema.optional(Schema.Boolean) },
@@ -178,7 +178,7 @@ describe("pages by number", () => {
     scope: "read:things",
     idempotent: true,
     error: [Errors.RateLimited]
-  }).endpoint
+  })).endpoint
 
   it("ask for the total unless the caller decides it, and count pages from the first", () => {
     const pages = byNumber<Input>(endpoint, { page: 3 })

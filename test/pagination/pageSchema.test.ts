@@ -11,7 +11,7 @@ interface Things {
 }
 
 const declare = (success: Schema.Schema.AnyNoContext) =>
-  Operation.make("listThings", {
+  Operation.make("listThings", () => ({
     method: "GET",
     path: "/things",
     query: { page: Schema.optional(Schema.Number) },
@@ -20,7 +20,7 @@ const declare = (success: Schema.Schema.AnyNoContext) =>
     scope: "read:things",
     idempotent: true,
     error: [Errors.RateLimited]
-  })
+  }))
 
 const declareList = (things: Schema.Schema.AnyNoContext) => declare(Schema.Struct({ things }))
 

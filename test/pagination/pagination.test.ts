@@ -562,7 +562,7 @@ describe("Pagination.streamEither", () => {
       assert.strictEqual((error as Errors.UnexpectedResponse).reason, "schema")
     }).pipe(Effect.provide(scripted(page([good[0], bad[0]])))))
 
-  const listUsers = Operation.make("listUsers", {
+  const listUsers = Operation.make("listUsers", () => ({
     method: "GET",
     path: "/users",
     query: { page: Schema.optional(Schema.Number), q: Schema.optional(Schema.String) },
@@ -574,7 +574,7 @@ describe("Pagination.streamEither", () => {
     scope: "read:users",
     idempotent: true,
     error: [Errors.RateLimited]
-  })
+  }))
   const usersWith = (role: string) =>
     scripted(Testing.reply({ body: { total: 1, users: [{ roles: { [role]: "an owner" } }] } }))
   /** The failure of the only user, and the one that `stream` has in its place. */
@@ -629,7 +629,7 @@ describe("Pagination.streamEither", () => {
       assert.deepStrictEqual(pages(), [undefined, 1, 2])
     }))
 
-  const listThings = Operation.make("listThings", {
+  const listThings = Operation.make("listThings", () => ({
     method: "GET",
     path: "/things",
     query: { page: Schema.optional(Schema.Number) },
@@ -640,7 +640,7 @@ describe("Pagination.streamEither", () => {
     scope: "read:things",
     idempotent: true,
     error: [Errors.RateLimited]
-  })
+  }))
 
   it.effect("treats a page without a list as empty", () =>
     Effect.gen(function*() {

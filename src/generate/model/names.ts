@@ -5,7 +5,7 @@ const reserved = new Set(
     "eval export extends false final finally float for function goto if implements import in instanceof int interface let long " +
     "native new null package private protected public return short static super switch synchronized this throw throws transient " +
     "true try typeof undefined var void volatile while with yield async of get set type never unknown any string number symbol " +
-    "object array integer list nonNull omittable oneOf openUnion record sized uri email hostname uuid dateTime date ipv4 ipv6 index")
+    "object array integer list nonNull omittable oneOf open openUnion record sized uri email hostname uuid dateTime date ipv4 ipv6 index")
     .split(" ")
 )
 

@@ -197,6 +197,7 @@ export class SchemaPrinter {
       ? this.#schema("Unknown")
       : undefined
     const s = this.#names.use("Schema")
+    if (!isRequest && fields.length > 0 && additional === unknown) return this.#helper("open", this.fields(fields))
     const schema = fields.length === 0 && rest !== undefined
       ? Spelling.recordOf(s, rest)
       : Spelling.structOf(s, this.fields(fields), rest)

@@ -77,7 +77,10 @@ export class TypePrinter {
     const isRequest = this.#direction === "request"
     const fields = fieldsOf(shape, this.#direction)
     const { additional } = shape
-    const rest = typeof additional !== "string"
+    // A field that is not declared is most likely a mistake of the one who reads it.
+    const rest = !isRequest && fields.length > 0 && additional === unknown
+      ? undefined
+      : typeof additional !== "string"
       ? this.print(additional)
       : fields.length === 0
       ? additional === "closed" && isRequest ? "never" : "unknown"

@@ -80,7 +80,7 @@ describe("withFormBody", () => {
     error: [Errors.RateLimited]
   } as const
 
-  const upload = Operation.make("upload", {
+  const upload = Operation.make("upload", () => ({
     method: "PUT",
     path: "/things/:part",
     params: { part: Schema.String },
@@ -95,7 +95,7 @@ describe("withFormBody", () => {
     scope: "update:things",
     idempotent: true,
     error: [Errors.RateLimited]
-  })
+  }))
 
   it.effect.each(
     [
@@ -117,7 +117,10 @@ describe("withFormBody", () => {
   it.effect("refuses a name with brackets in a whole body, and in a value of a query", () =>
     Effect.gen(function*() {
       const open = Schema.Record({ key: Schema.String, value: Schema.Unknown })
-      const replace = Operation.make("replace", { ...declared, query: { filter: Schema.optional(open) }, body: open })
+      const replace = Operation.make(
+        "replace",
+        () => ({ ...declared, query: { filter: Schema.optional(open) }, body: open })
+      )
       const inputs = [
         [{ body: { "a[b]": 1 } }, "a[b]"],
         [{ body: { "": 1 } }, ""],
@@ -133,7 +136,7 @@ describe("withFormBody", () => {
   it.effect("keeps brackets in the name of a declared field", () =>
     Effect.gen(function*() {
       const bracketed = { "tags[]": Schema.Array(Schema.String) }
-      const search = Operation.make("search", { ...declared, query: bracketed })
+      const search = Operation.make("search", () => ({ ...declared, query: bracketed }))
       const { url } = yield* sentOne(search, { "tags[]": ["a", "b"] })
       assert.isTrue(decodeURIComponent(url).endsWith("/things?tags[]=a&tags[]=b"))
     }))

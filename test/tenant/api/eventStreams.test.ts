@@ -176,20 +176,20 @@ describe("event streams, found", () => {
     error: [Errors.BadRequest, Errors.NotFound, Errors.RateLimited]
   } as const
   const generated = {
-    getEventStream: Operation.make("getEventStream", {
+    getEventStream: Operation.make("getEventStream", () => ({
       ...shared,
       method: "GET",
       path: "/event-streams/:id",
       params: { id: string({ min: 26, max: 26 }) },
       success: EventStream
-    }),
-    listEventStreams: Operation.make("listEventStreams", {
+    })),
+    listEventStreams: Operation.make("listEventStreams", () => ({
       ...shared,
       method: "GET",
       path: "/event-streams",
       query: { take: Schema.optional(Schema.Number) },
       success: Schema.Struct({ eventStreams: Schema.Array(EventStream) })
-    })
+    }))
   }
 
   it.effect("are decoded by operations that are generated, which know the fields of each destination", () =>

@@ -70,7 +70,7 @@ describe("an operation that the tenant is given", () => {
 
   it.effect("ends a list also where the schema requires the checkpoint of a next page", () => {
     const listThings = (name: string, next: Schema.Schema<string | null> | Schema.Schema<string>) =>
-      Operation.make(name, {
+      Operation.make(name, () => ({
         method: "GET",
         path: `/${name}`,
         query: { from: Schema.optional(Schema.String), take: Schema.optional(Schema.Number) },
@@ -80,7 +80,7 @@ describe("an operation that the tenant is given", () => {
         scope: [],
         idempotent: true,
         error: [Errors.RateLimited]
-      })
+      }))
     const operations = [listThings("listNullable", Schema.NullOr(Schema.String)), listThings("listText", Schema.String)]
     return withTenant(
       Effect.forEach(operations, (operation) =>
@@ -95,12 +95,12 @@ describe("an operation that the tenant is given", () => {
 
   it.effect("responds with all fields if it has no pages, also with one that is called `next`", () => {
     const declaration = { method: "GET", scope: [], idempotent: true, error: [Errors.RateLimited] } as const
-    const getStep = Operation.make("getStep", {
+    const getStep = Operation.make("getStep", () => ({
       path: "/step",
       success: Schema.Struct({ next: omittable(Schema.String) }),
       ...declaration
-    })
-    const getText = Operation.make("getText", { path: "/text", success: Schema.String, ...declaration })
+    }))
+    const getText = Operation.make("getText", () => ({ path: "/text", success: Schema.String, ...declaration }))
     return withTenant(
       Effect.gen(function*() {
         assert.deepStrictEqual(yield* getStep({}), { next: "string" })
@@ -282,14 +282,14 @@ describe("an operation that the tenant is given", () => {
 
   itInProcess("responds with server-sent events where it declares them", () =>
     Effect.gen(function*() {
-      const streamEvents = Operation.make("streamEvents", {
+      const streamEvents = Operation.make("streamEvents", () => ({
         method: "GET",
         path: "/events",
         events: Schema.Struct({ id: Schema.String }),
         scope: [],
         idempotent: true,
         error: [Errors.RateLimited]
-      })
+      }))
       const tenant = yield* Tenant.make({ operations: { streamEvents } })
       const get = Effect.flatMap(tokenOf(), (token) =>
         HttpClient.get(`${host}/api/v2/events`, { headers: { authorization: `Bearer ${token}` } }).pipe(
@@ -393,18 +393,18 @@ describe("an operation that the tenant is given", () => {
   it.effect("takes the place of one of the contract with its route, and keeps its behaviour", () => {
     const { path, method } = deleteEventStream.endpoint
     const declaration = { scope: "delete:x", idempotent: true, error: [Errors.RateLimited] } as const
-    const removeStream = Operation.make("removeStream", {
+    const removeStream = Operation.make("removeStream", () => ({
       method,
       path: "/event-streams/:id",
       params: { id: Schema.String },
       ...declaration
-    })
-    const otherName = Operation.make("removeStream", {
+    }))
+    const otherName = Operation.make("removeStream", () => ({
       method,
       path: "/event-streams/:other",
       params: { other: Schema.String },
       ...declaration
-    })
+    }))
     assert.strictEqual(path, removeStream.endpoint.path)
     return Effect.zipRight(
       withTenant(
@@ -444,9 +444,9 @@ describe("an operation that the tenant is given", () => {
     Effect.gen(function*() {
       const declaration = { method: "GET", scope: "read:x", idempotent: true, error: [Errors.RateLimited] } as const
       const params = { name: Schema.String }
-      const sameRoute = Operation.make("other", { path: "/users/:name", params, ...declaration })
-      const sameName = Operation.make("getUser", { path: "/others/:name", params, ...declaration })
-      const token = Operation.make("token", { path: "/others/:name", params, ...declaration })
+      const sameRoute = Operation.make("other", () => ({ path: "/users/:name", params, ...declaration }))
+      const sameName = Operation.make("getUser", () => ({ path: "/others/:name", params, ...declaration }))
+      const token = Operation.make("token", () => ({ path: "/others/:name", params, ...declaration }))
       assert.include(
         yield* rejected(Tenant.make({ operations: [getUser, sameRoute] })),
         "Two operations have the route GET /users/:"
@@ -466,14 +466,14 @@ describe("an operation that the tenant is given", () => {
 
   it.effect("responds with 501 if no value fits its schema", () => {
     const even = Schema.Number.pipe(Schema.filter((value) => value % 2 === 0))
-    const strange = Operation.make("strange", {
+    const strange = Operation.make("strange", () => ({
       method: "GET",
       path: "/strange",
       success: even,
       scope: "read:strange",
       idempotent: true,
       error: [Errors.RateLimited]
-    })
+    }))
     return withTenant(
       Effect.gen(function*() {
         const error = yield* Effect.flip(strange({}))
@@ -535,7 +535,7 @@ describe("the document of a tenant", () => {
       const Other = Schema.Struct({ id: Schema.Number, user: Schema.optional(User) }).annotations({
         identifier: "User"
       })
-      const putUser = Operation.make("putUser", {
+      const putUser = Operation.make("putUser", () => ({
         method: "PUT",
         path: "/users/:id",
         params: { id: Schema.String },
@@ -544,7 +544,7 @@ describe("the document of a tenant", () => {
         scope: "update:users",
         idempotent: true,
         error: [Errors.RateLimited]
-      })
+      }))
       const { openapi } = yield* Tenant.make({ operations: [getUser, putUser] })
       const { components, paths } = openapi as any
       const { requestBody, responses } = paths["/api/v2/users/{id}"].put

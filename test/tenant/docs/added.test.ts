@@ -84,14 +84,14 @@ describe("the document of added operations", () => {
 
   it.effect("describes a whole body that must be sent", () =>
     Effect.gen(function*() {
-      const putThing = Operation.make("putThing", {
+      const putThing = Operation.make("putThing", () => ({
         method: "PUT",
         path: "/thing",
         body: Schema.Struct({ name: Schema.String }),
         scope: "update:things",
         idempotent: true,
         error: [Errors.RateLimited]
-      })
+      }))
       const schema = {
         type: "object",
         required: ["name"],
@@ -106,14 +106,14 @@ describe("the document of added operations", () => {
 
   it.effect("describes a multipart body, a token with any scopes, and a second call that takes effect", () =>
     Effect.gen(function*() {
-      const importThings = Operation.make("importThings", {
+      const importThings = Operation.make("importThings", () => ({
         method: "POST",
         path: "/imports",
         multipart: { things: File, upsert: Schema.optional(Schema.Boolean) },
         scope: [],
         idempotent: false,
         error: [Errors.RateLimited]
-      })
+      }))
       assert.deepStrictEqual(yield* described(importThings), {
         operationId: "importThings",
         summary: "Import things",
@@ -142,14 +142,14 @@ describe("the document of added operations", () => {
 
   it.effect("describes server-sent events by the schema of their data, which may have further fields", () =>
     Effect.gen(function*() {
-      const streamThings = Operation.make("streamThings", {
+      const streamThings = Operation.make("streamThings", () => ({
         method: "GET",
         path: "/things/stream",
         events: Schema.Struct({ id: Schema.String }),
         scope: "read:things",
         idempotent: true,
         error: [Errors.RateLimited]
-      })
+      }))
       const schema = {
         type: "object",
         required: ["id"],
@@ -180,7 +180,7 @@ describe("the document of added operations", () => {
   it.effect("describes none in the words of an operation of the package that has only its name or only its path", () =>
     Effect.gen(function*() {
       const get = <Name extends string>(name: Name, path: "/jobs/:id" | "/actions/actions/:id") =>
-        Operation.make(name, {
+        Operation.make(name, () => ({
           method: "GET",
           path,
           params: { id: Schema.String },
@@ -188,7 +188,7 @@ describe("the document of added operations", () => {
           scope: "read:things",
           idempotent: true,
           error: [Errors.NotFound, Errors.RateLimited]
-        })
+        }))
       const { openapi } = yield* Tenant.make({
         operations: [get("getAction", "/jobs/:id"), get("getJob", "/actions/actions/:id")]
       })
@@ -208,14 +208,14 @@ describe("the document of added operations", () => {
 })
 
 const getThing = (id: Schema.Schema<string>) =>
-  Operation.make("getThing", {
+  Operation.make("getThing", () => ({
     method: "GET",
     path: "/things/:kind/:id",
     params: { kind: Schema.String, id },
     scope: [],
     idempotent: true,
     error: [Errors.RateLimited]
-  })
+  }))
 
 describe("the document of an operation that declares no 400", () => {
   /** The schema of the document without its type, a text that it allows, and one that it does not. */

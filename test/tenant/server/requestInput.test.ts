@@ -42,7 +42,7 @@ describe("validate", () => {
 })
 
 describe("readInput", () => {
-  const { endpoint } = Operation.make("readIt", {
+  const { endpoint } = Operation.make("readIt", () => ({
     method: "GET",
     path: "/it/:id",
     params: { id: Schema.String },
@@ -51,7 +51,7 @@ describe("readInput", () => {
     scope: "read:it",
     idempotent: true,
     error: [BadRequest, Unauthorized, InsufficientScope, Forbidden, NotFound, RateLimited]
-  })
+  }))
   const readInput = (headers: Headers.Input, query = "page=2", unknownQuery: "refuse" | "ignore" = "refuse") =>
     RequestInput.readInput(
       endpoint,

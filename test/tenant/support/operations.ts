@@ -22,7 +22,7 @@ export const User = Schema.Struct({
   logins: omittable(Schema.Number)
 }).annotations({ identifier: "User" })
 
-export const getUser = Operation.make("getUser", {
+export const getUser = Operation.make("getUser", () => ({
   method: "GET",
   path: "/users/:id",
   params: { id: Schema.String },
@@ -31,9 +31,9 @@ export const getUser = Operation.make("getUser", {
   scope: "read:users",
   idempotent: true,
   error: [BadRequest, Unauthorized, InsufficientScope, Forbidden, NotFound, RateLimited]
-})
+}))
 
-export const createUser = Operation.make("createUser", {
+export const createUser = Operation.make("createUser", () => ({
   method: "POST",
   path: "/users",
   payload: { email: string({ min: 3, max: 20 }), logins: Schema.optional(integer({ min: 0 })) },
@@ -41,18 +41,18 @@ export const createUser = Operation.make("createUser", {
   scope: "create:users",
   idempotent: false,
   error: [BadRequest, Unauthorized, InsufficientScope, Forbidden, Conflict, RateLimited]
-})
+}))
 
-export const deleteUser = Operation.make("deleteUser", {
+export const deleteUser = Operation.make("deleteUser", () => ({
   method: "DELETE",
   path: "/users/:id",
   params: { id: Schema.String },
   scope: "delete:users",
   idempotent: true,
   error: [BadRequest, Unauthorized, InsufficientScope, Forbidden, RateLimited]
-})
+}))
 
-export const listUsers = Operation.make("listUsers", {
+export const listUsers = Operation.make("listUsers", () => ({
   method: "GET",
   path: "/users",
   query: { page: Schema.optional(integer({ min: 0 })), per_page: Schema.optional(integer({ min: 1 })) },
@@ -67,10 +67,10 @@ export const listUsers = Operation.make("listUsers", {
   scope: "read:users",
   idempotent: true,
   error: [BadRequest, Unauthorized, InsufficientScope, Forbidden, RateLimited]
-})
+}))
 
 /** Any of two scopes, a header, and a whole body that may be absent. */
-export const putTags = Operation.make("putTags", {
+export const putTags = Operation.make("putTags", () => ({
   method: "PUT",
   path: "/users/:id/tags",
   params: { id: Schema.String },
@@ -80,10 +80,10 @@ export const putTags = Operation.make("putTags", {
   scope: ["update:users", "update:tags"],
   idempotent: true,
   error: [BadRequest, Unauthorized, InsufficientScope, Forbidden, RateLimited]
-})
+}))
 
 /** No scope, and a multipart body. */
-export const importUsers = Operation.make("importUsers", {
+export const importUsers = Operation.make("importUsers", () => ({
   method: "POST",
   path: "/imports",
   multipart: {
@@ -99,7 +99,7 @@ export const importUsers = Operation.make("importUsers", {
   scope: [],
   idempotent: false,
   error: [BadRequest, Unauthorized, Forbidden, RateLimited]
-})
+}))
 
 export const added = { putTags, importUsers, getUser, createUser, deleteUser, listUsers, User }
 
