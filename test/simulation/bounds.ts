@@ -69,8 +69,9 @@ export class Bounds {
     const mostTokens = lives + renewals + counts.tokenFaults + counts.unauthorized + disturbances
     const unseen = counts.faults + counts.abandoned + (plan.isFleet ? 0 : plan.processes.length - 1)
     const mostRefusals = lives + unseen + disturbances + 4
-    // Latencies that differ by much let calls arrive faster than they left.
-    const early = plan.latency.network[1] < 400 ? 0 : Math.ceil(counts.requests / 5)
+    // Latencies that differ by much let calls arrive faster than they left, or leave faster than the store granted them.
+    const latency = plan.latency.network[1] + (plan.isFleet ? plan.latency.store[1] : 0)
+    const early = Math.ceil(counts.requests / (latency < 300 ? 100 : 5))
     if (counts.unauthorized > 0 && isQuiet(plan)) this.world.violate("tokens", `p${id}: a token was refused`)
     this.compare(id, "token requests", counts.tokenRequests, mostTokens)
     this.compare(id, "refusals", counts.refused, mostRefusals + early)

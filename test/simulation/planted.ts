@@ -90,7 +90,7 @@ const faults: ReadonlyArray<PlantedFault> = [
     name: "headers are believed however long they let calls wait",
     edits: [{
       file: "src/internal/limiter/estimator/estimate.ts",
-      text: "Math.max(0, this.reportedAt + maxPause - now)",
+      text: "Math.max(0, this.lastSentAt + maxPause - now)",
       by: "Infinity"
     }]
   },

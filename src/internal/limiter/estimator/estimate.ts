@@ -21,11 +21,14 @@ export class Estimate extends EstimatorState {
     return Math.max(0, this.pausedUntil - now)
   }
 
-  /** The milliseconds until one call may test an estimate that has let none start for `maxPause`: responses may have lied. */
+  /**
+   * The milliseconds until one call may test an estimate that rests on no response of the last `maxPause`: those before may have lied. A
+   * test without a response is followed by the next.
+   */
   untilTest(now: number, maxPause: number): number {
     return this.inFlight > 0 || this.isPrior || this.limit === undefined
       ? Infinity
-      : Math.max(0, this.reportedAt + maxPause - now)
+      : Math.max(0, this.lastSentAt + maxPause - now)
   }
 
   status(now: number): BucketStatus | undefined {

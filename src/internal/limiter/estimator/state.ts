@@ -47,7 +47,7 @@ export class EstimatorState {
   isProbing = false
   /** The latest time seen. */
   latest = -Infinity
-  /** The time at which the last call that has ended was sent. */
+  /** The time at which the last call with a response was sent. */
   lastSentAt = 0
   /** The time of the last refusal that lowered the estimate. */
   loweredAt = -Infinity
