@@ -62,8 +62,9 @@ export interface Host {
   queue: CallQueue<OperationState> | undefined
   /** Set when the process has left. Its calls may still end. */
   isClosed: boolean
-  /** Reads the time by the store's clock, as far as it is known, and sets it by a response after `millis`. */
+  /** The time by the store's clock, whether a response has told it, and what sets it by a response after `millis`. */
   readonly storeTime: () => number
+  hasStoreTime: boolean
   readonly setStoreTime: (now: number, millis: number) => void
   readonly fork: (effect: Effect.Effect<void>) => void
 }
@@ -296,8 +297,7 @@ export class Replica {
     for (const { grant } of this.ended.splice(0, reported)) this.inFlight.delete(grant)
     for (const grant of grants) {
       this.inFlight.add(grant)
-      const { state } = grant.own
-      this.granted.set(state, [...this.granted.get(state) ?? [], grant])
+      this.granted.set(grant.own.state, [...this.granted.get(grant.own.state) ?? [], grant])
     }
     for (const [turn, at] of served) this.grantedAt.set(turn, at)
     for (const state of throttled) this.throttledAt.set(state, this.queueTime())

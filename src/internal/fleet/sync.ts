@@ -110,7 +110,10 @@ export class TenantSync {
   private readonly run: Effect.Effect<void> = Effect.suspend(() => {
     this.isUrgent = false
     return Effect.zipRight(
-      Effect.when(this.rejoin, () => this.isAlone),
+      // A ceiling would count the first calls by a clock that may be behind, and forget them too early.
+      this.isAlone
+        ? this.rejoin
+        : Effect.when(this.readTime, () => !this.host.hasStoreTime && this.host.limits.ceilings.length > 0),
       Effect.suspend(() => {
         this.replica.returnGrants()
         // Each visit gets half of `timeout`: a quarter to retry, and a quarter for its last request.
@@ -172,10 +175,17 @@ export class TenantSync {
     if (update.own.waiting > 0) this.notBefore = this.timer.now() + this.pace()
   }
 
-  private readonly rejoin = Effect.suspend(() => {
+  /** Reads the entry, and the store's time. */
+  private readonly readTime = Effect.suspend(() => {
     const sentAt = this.timer.now()
-    return Effect.flatMap(this.host.store.get(this.key), ({ entry, now }) => {
-      this.host.setStoreTime(now, this.timer.now() - sentAt)
+    return Effect.tap(
+      this.host.store.get(this.key),
+      ({ now }) => Effect.sync(() => this.host.setStoreTime(now, this.timer.now() - sentAt))
+    )
+  })
+
+  private readonly rejoin = Effect.suspend(() =>
+    Effect.flatMap(this.readTime, ({ entry, now }) => {
       const isUnchanged = entry?.version === this.version || this.isRemoved({ entry, now })
       return Effect.map(this.read(isUnchanged ? undefined : entry), (snapshot) => {
         this.isAlone = false
@@ -183,7 +193,7 @@ export class TenantSync {
         this.replica.rejoin(snapshot, isUnchanged)
       })
     })
-  })
+  )
 
   private afterVisit(): void {
     this.isVisiting = false
