@@ -9,6 +9,7 @@ import type * as SharedStore from "../../SharedStore.js"
 import type { OperationState } from "../limiter/adaptiveState.js"
 import type { BucketReading } from "../limiter/bucketReading.js"
 import type { Timer } from "../runtime/timer.js"
+import { pauseAfter } from "./contention.js"
 import { type FleetGrant, type Host, Replica, type Update } from "./replica.js"
 import type { FleetSnapshot } from "./snapshotFormat.js"
 import { reader } from "./versionedJson.js"
@@ -135,7 +136,8 @@ export class TenantSync {
   /** Writes an update until no other process interferes; gives up at `until`, by the timer's clock. */
   private writeUpdate(
     until: number,
-    isLeaving = false
+    isLeaving = false,
+    losses = 1
   ): Effect.Effect<void, SharedStore.StoreUnavailable | "contended" | "unreadable"> {
     const { host: { format, queue, setStoreTime, store }, replica, timer } = this
     return Effect.suspend(() => {
@@ -158,7 +160,9 @@ export class TenantSync {
             const isLost = snapshot === undefined && version !== undefined && !this.isRemoved({ entry, now })
             if (isLost) replica.exhaustCeilings(() => true)
             if (snapshot === undefined && entry !== undefined) return Effect.fail("unreadable" as const)
-            return timer.now() > until ? Effect.fail("contended" as const) : this.writeUpdate(until, isLeaving)
+            return timer.now() > until
+              ? Effect.fail("contended" as const)
+              : Effect.zipRight(pauseAfter(losses), this.writeUpdate(until, isLeaving, losses + 1))
           })
         })
       )
