@@ -212,7 +212,8 @@ export const make = (keeper: Keeper): Effect.Effect<JobStore, JobStoreError> =>
       list: (filter, { after, limit }) =>
         checked(() => {
           const found: Array<JobRecord> = []
-          for (let at = after === undefined ? 0 : indexAfter(after); at < ordered.length && found.length < limit; at++) {
+          let at = after === undefined ? 0 : indexAfter(after)
+          for (; at < ordered.length && found.length < limit; at++) {
             const record = ordered[at]?.record
             if (record !== undefined && matches(record, filter)) found.push(record)
           }
