@@ -83,7 +83,7 @@ const isApart = (view: string, at: number, { length }: string): boolean =>
 type Find = (view: string, at: number) => number
 
 /** Makes a finder, whose time hardly depends on the number of words. */
-const makeFinder = (words: Iterable<string>): Find => {
+const makeFinder = (words: ReadonlyArray<string>): Find => {
   const short = new Set<string>()
   const long = new Map<string, Array<string>>()
   for (const word of words) {
@@ -104,11 +104,33 @@ const makeFinder = (words: Iterable<string>): Find => {
   }
 }
 
-/** Secrets with, in place of long ones, all of their parts. */
-function* partsOf(secrets: Iterable<string>): Iterable<string> {
-  for (const secret of secrets) {
-    if (secret.length <= partLength) yield secret
-    for (let end = partLength; end <= secret.length; end++) yield secret.slice(end - partLength, end)
+/** A hash of the part at an index, up to 65,535. */
+const hashAt = (text: string, at: number): number => {
+  let hash = 0
+  for (let nth = at; nth < at + partLength; nth++) hash = Math.imul(hash, 31) + text.charCodeAt(nth)
+  return (hash ^ hash >>> 16) & 0xffff
+}
+
+/** Makes a finder of short words and of the parts of long ones, which a set of texts would take several times as long to hold. */
+const makePartFinder = (words: ReadonlyArray<string>): Find => {
+  const short = makeFinder(words.filter(({ length }) => length <= partLength))
+  const long = words.filter(({ length }) => length > partLength).join("\n") // a folded text has no newline
+  /** The last place of a hash, and for each place the one before that has its hash; 0 if there is none, else one more. */
+  const last = new Int32Array(0x10000)
+  const before = new Int32Array(long.length)
+  for (let at = 0; at + partLength <= long.length; at++) {
+    const hash = hashAt(long, at)
+    before[at] = last[hash] ?? 0
+    last[hash] = at + 1
+  }
+  return (view, at) => {
+    if (at + partLength <= view.length) {
+      const part = view.slice(at, at + partLength)
+      for (let place = last[hashAt(view, at)] ?? 0; place > 0; place = before[place - 1] ?? 0) {
+        if (long.startsWith(part, place - 1)) return partLength
+      }
+    }
+    return short(view, at)
   }
 }
 
@@ -124,7 +146,7 @@ const hide = (text: string, find: Find): string => {
   return text.replace(/[^]/g, (unit, nth: number) => !hidden[nth] ? unit : hidden[nth - 1] ? "" : "…")
 }
 
-/** The most characters of secrets that are looked for: that takes some milliseconds (`npm run bench:blocking`). With more, the whole text is hidden. */
+/** The most characters of secrets that are looked for, in some milliseconds (`npm run bench:blocking`). With more, the whole text is hidden. */
 const maxSecrets = 32_768
 
 /**
@@ -140,7 +162,7 @@ export const redact = (text: string, secrets: ReadonlyArray<string>, parts = tru
   if (length > maxSecrets) return "…"
   const folded = Array.from(all, fold).filter((secret) => secret.trim() !== "")
   const whole = makeFinder(folded)
-  const part = parts ? makeFinder(partsOf(folded)) : whole
+  const part = parts ? makePartFinder(folded) : whole
   // Longer than what is printed, so that a secret at the cut is still recognized.
   const searched = text.slice(0, 4 * maxLength).normalize()
   let shown = searched
