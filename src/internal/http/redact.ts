@@ -146,7 +146,7 @@ const hide = (text: string, find: Find): string => {
   return text.replace(/[^]/g, (unit, nth: number) => !hidden[nth] ? unit : hidden[nth - 1] ? "" : "…")
 }
 
-/** The most characters of secrets that are looked for, in some milliseconds (`npm run bench:blocking`). With more, the whole text is hidden. */
+/** The most characters of secrets that are looked for, in milliseconds (`npm run bench:blocking`). With more, the whole text is hidden. */
 const maxSecrets = 32_768
 
 /**
