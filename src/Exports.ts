@@ -78,7 +78,7 @@ export interface Options<A = Row, I = unknown> extends JobOptions {
   /**
    * The longest row in bytes, after decompression (default: 512 KiB). A longer one is an `UndecodableRow`. In CSV it goes on until its
    * last quote is closed, so that no text in it becomes a row; where none is closed, that is until the end of the file. While a row is
-   * decoded the process does nothing else: about 10 ms for each MiB.
+   * decoded the process does nothing else: about 10 ms for each MiB, or 100 if it consists of many small values.
    */
   readonly maxRowSize?: number | undefined
 }

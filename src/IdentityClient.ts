@@ -74,7 +74,10 @@ export interface Defaults {
    * `CIRCUIT_OPEN`, unless an attempt before had another outcome. `{}` takes all defaults. Default: no call is refused.
    */
   readonly circuit?: CircuitOptions | undefined
-  /** The largest decoded body in bytes, after decompression. A larger one is `UnexpectedResponse`. Default: 64 MiB. */
+  /**
+   * The largest decoded body in bytes, after decompression. A larger one is `UnexpectedResponse`. Default: 64 MiB. A body is parsed in one
+   * piece, in about 10 ms for each MiB, or ten times that if it consists of many small values.
+   */
   readonly maxBodySize?: number | undefined
   /** Sends `traceparent` with each request, so that the service can continue the trace of the call. Default: false. */
   readonly propagateTrace?: boolean | undefined

@@ -55,6 +55,7 @@ const connect = (
       const redis = new Redis(Redacted.value(url), {
         connectTimeout: 2000,
         socketTimeout: 2000, // replaces a connection that was lost without notice
+        disconnectTimeout: 0, // else a server that does not respond keeps the process alive
         retryStrategy: (times) => Math.min(50 * times, 500),
         ...client,
         lazyConnect: true,

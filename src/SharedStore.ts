@@ -92,10 +92,13 @@ const codeOf = (failure: unknown, depth = 0): string => {
 /** A key that is not tried again for this time after its pause, in milliseconds, is not needed any more. */
 const abandonedAfter = 60_000
 
+/** The most keys whose failures are remembered. */
+const maxFailing = 1000
+
 /**
  * Makes the service of a backend. A request takes at most a quarter of `timeout`. After a failure the backend gets no request
- * for this key for 100 ms, doubled with each further failure up to a second. The first failure is logged as a warning, the recovery of
- * all keys as info.
+ * for this key for 100 ms, doubled with each further failure up to a second. The first failure is logged as a warning, also that of
+ * another key after a response, and the recovery of all keys as info.
  * Dies with `InvalidInput` if `timeout` is zero or infinite.
  * @since 0.1.0 @category constructors
  */
@@ -106,27 +109,40 @@ export const make = (
   const validated = Effect.orDie(StoreTimeout.validate("SharedStore.make", timeout))
   return Effect.map(Effect.zipRight(validated, Effect.clock), (clock) => {
     const limit = Duration.toMillis(timeout) / requestsInARow
-    /** The keys that failed last: one of another type says nothing about the others. */
+    /** The keys that failed last, in the order of their failures: one of another type says nothing about the others. */
     const failing = new Map<string, { readonly failures: number; readonly pausedUntil: number }>()
+    /** Nothing has succeeded since a warning. */
+    let hasWarned = false
+
+    const forgetOld = () => {
+      const abandoned = monotonicMillis(clock) - abandonedAfter
+      for (const [key, { pausedUntil }] of failing) {
+        if (pausedUntil >= abandoned && failing.size <= maxFailing) return
+        failing.delete(key)
+      }
+    }
 
     const failed = (key: string, cause: Cause.Cause<unknown>) =>
       Effect.suspend(() => {
-        const warn = failing.size > 0 ? Effect.void : Effect.logWarning(
+        const failures = failing.get(key)?.failures ?? 0
+        const warn = hasWarned || failures > 0 ? Effect.void : Effect.logWarning(
           "the shared store is unavailable: until it is back, this process keeps rate limits and tokens of its own" +
             codeOf(Cause.squash(cause))
         )
-        const failures = failing.get(key)?.failures ?? 0
+        hasWarned ||= failures === 0
         const pausedUntil = monotonicMillis(clock) + Math.min(longestPause, firstPause * 2 ** failures)
+        failing.delete(key)
         failing.set(key, { failures: failures + 1, pausedUntil })
+        forgetOld()
         return Effect.zipRight(warn, new StoreUnavailable())
       })
 
     const succeeded = (key: string) =>
       Effect.suspend(() => {
+        hasWarned = false
         if (failing.size === 0) return Effect.void
         failing.delete(key)
-        const abandoned = monotonicMillis(clock) - abandonedAfter
-        for (const [other, { pausedUntil }] of failing) if (pausedUntil < abandoned) failing.delete(other)
+        forgetOld()
         return failing.size > 0 ? Effect.void : Effect.logInfo("the shared store is available again")
       })
 

@@ -16,7 +16,11 @@ import * as Methods from "./internal/token/authenticationMethods.js"
 import * as Cache from "./internal/token/cache.js"
 import { dated, type IssuedToken } from "./internal/token/issuedToken.js"
 
-/** The service that supplies tokens (contract: Authentication). @since 0.1.0 @category tags */
+/**
+ * The service that supplies tokens (contract: Authentication). It runs in a fiber of its own: a `FiberRef` that it sets keeps its value
+ * for its caller, as many calls share one token.
+ * @since 0.1.0 @category tags
+ */
 export class TokenProvider extends Context.Tag("effect-identity-client/TokenProvider")<TokenProvider, Cache.Tokens>() {}
 
 export type { AccessToken, IssuedToken } from "./internal/token/issuedToken.js"

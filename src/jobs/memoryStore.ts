@@ -78,7 +78,7 @@ const matches = (record: JobRecord, { kind, states, tenant }: ListFilter): boole
   (tenant ?? record.tenant) === record.tenant && (kind ?? record.kind) === record.kind &&
   (states?.includes(record.state) ?? true)
 
-const compare = (one: JobRecord, other: JobRecord): number =>
+const compare = (one: SeenJob, other: SeenJob): number =>
   one.submittedAt - other.submittedAt || (one.id < other.id ? -1 : Number(one.id > other.id))
 
 const isOld = ({ endedAt = Infinity, state, submittedAt }: JobRecord, before: number): boolean =>
@@ -89,7 +89,27 @@ export const make = (keeper: Keeper): Effect.Effect<JobStore, JobStoreError> =>
   Effect.gen(function*() {
     const jobs = new Map<string, Held>()
     const oneAtATime = yield* Effect.makeSemaphore(1)
-    for (const { events, record } of yield* keeper.load) jobs.set(record.id, hold(record, events, false))
+    /** The jobs in the order of their submission, so that a page does not sort them all. */
+    const ordered: Array<Held> = []
+
+    /** Finds the index of the first job after another. */
+    const indexAfter = (seen: SeenJob): number => {
+      let [least, most] = [0, ordered.length]
+      while (least < most) {
+        const middle = (least + most) >> 1
+        const job = ordered[middle]
+        if (job !== undefined && compare(job.record, seen) <= 0) least = middle + 1
+        else most = middle
+      }
+      return least
+    }
+
+    const add = (job: Held): void => {
+      jobs.set(job.record.id, job)
+      ordered.splice(indexAfter(job.record), 0, job)
+    }
+
+    for (const { events, record } of yield* keeper.load) add(hold(record, events, false))
 
     const checked = <A, E>(use: () => Effect.Effect<A, E>) => Effect.zipRight(keeper.check, Effect.suspend(use))
     const change = <A>(use: () => Effect.Effect<A, JobStoreError>) =>
@@ -141,7 +161,7 @@ export const make = (keeper: Keeper): Effect.Effect<JobStore, JobStoreError> =>
         if (before !== undefined) return Effect.succeed({ job: before.record, isNew: false })
         const record: JobRecord = { ...job, state: "loading", isLoaded: false, resumed: 0 }
         return Effect.map(keeper.create(record), () => {
-          jobs.set(job.id, hold(record, [], true))
+          add(hold(record, [], true))
           return { job: record, isNew: true }
         })
       })
@@ -179,7 +199,10 @@ export const make = (keeper: Keeper): Effect.Effect<JobStore, JobStoreError> =>
     const removeHeld = (job: Held, isMeant: () => boolean) =>
       change(() =>
         jobs.get(job.record.id) !== job || !isMeant() ? Effect.succeed(false) : job.uses.withPermits(alone)(
-          Effect.map(keeper.remove(job.record.id), () => jobs.delete(job.record.id))
+          Effect.map(keeper.remove(job.record.id), () => {
+            ordered.splice(indexAfter(job.record) - 1, 1)
+            return jobs.delete(job.record.id)
+          })
         )
       )
 
@@ -187,15 +210,15 @@ export const make = (keeper: Keeper): Effect.Effect<JobStore, JobStoreError> =>
       create,
       get: (id) => checked(() => Effect.succeed(Option.map(Option.fromNullable(jobs.get(id)), ({ record }) => record))),
       list: (filter, { after, limit }) =>
-        checked(() =>
-          Effect.succeed(
-            [...jobs.values()]
-              .map(({ record }) => record)
-              .filter((record) => matches(record, filter) && (after === undefined || compare(record, after) > 0))
-              .toSorted(compare)
-              .slice(0, limit)
-          )
-        ),
+        checked(() => {
+          const found: Array<JobRecord> = []
+          let at = after === undefined ? 0 : indexAfter(after)
+          for (; at < ordered.length && found.length < limit; at++) {
+            const record = ordered[at]?.record
+            if (record !== undefined && matches(record, filter)) found.push(record)
+          }
+          return Effect.succeed(found)
+        }),
       update: (seen, from, changes) => changeIf(seen, ({ state }) => from.includes(state), changes),
       claimExport: (seen) =>
         changeIf(seen, ({ exportJob, state }) => state === "running" && exportJob === undefined, {

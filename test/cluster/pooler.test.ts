@@ -4,6 +4,7 @@ import { assert, it as plain } from "@effect/vitest"
 import { Effect, Exit, Layer } from "effect"
 import { layerSql } from "../../examples/support/postgresServer.js"
 import * as Cluster from "../../src/Cluster.js"
+import { requireSessions } from "../../src/cluster/sessions.js"
 import { JobStoreError } from "../../src/jobs/model.js"
 import { isAvailable, pgbouncer } from "../support/pgbouncer.js"
 import { Postgres, withPostgres } from "../support/postgres.js"
@@ -45,6 +46,15 @@ if (isAvailable) {
       Effect.gen(function*() {
         const server = yield* Postgres
         yield* refused(yield* pgbouncer(server, { pool_mode: "statement" }), yield* server.database)
+      }))
+
+    it.scoped("is not refused by a pooler in session mode that has no place for a second client", () =>
+      Effect.gen(function*() {
+        const server = yield* Postgres
+        // PgBouncer refuses it with the code with which it refuses transactions in statement mode.
+        const pooler = yield* pgbouncer(server, { pool_mode: "session", max_client_conn: 1 })
+        const exit = yield* Effect.exit(Effect.provide(requireSessions, layerSql(pooler, yield* server.database)))
+        assert.deepStrictEqual(exit, Exit.void)
       }))
 
     it.scoped("starts over a pooler in session mode, and with one connection the store of a fleet in any", () =>

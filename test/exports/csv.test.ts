@@ -253,6 +253,15 @@ describe("rows of CSV", () => {
     assert.deepStrictEqual(parse(["", ...linesOf(text).flatMap((line) => [line, ""])], options), rows, "and nothing")
   })
 
+  it("are all bad under a header of too many columns", () => {
+    const rows = (columns: number) => parse([`${",".repeat(columns - 1)}\n1\n`], { maxLength: 20_000 })
+    assert.deepStrictEqual(rows(10_000), ["line 2: expected 10000 fields, not 1 <1>"])
+    assert.deepStrictEqual(rows(10_001), [
+      `line 1: the header row has more than 10,000 columns <${",".repeat(10_000)}>`,
+      "line 2: the header row cannot be read <1>"
+    ])
+  })
+
   it("come as soon as their last line is there", () => {
     const parser = makeCsvParser(makeDecoder(undefined), { undoGuard: false, maxLength: 20 })
     const rows: Array<RowResult<Row>> = []

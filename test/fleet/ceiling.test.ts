@@ -147,6 +147,18 @@ describe("a ceiling of a fleet", () => {
       assert.isAtMost(times.at(-1)! - from, 29_000 / 0.95)
     })))
 
+  it.effect("is kept by a process whose clock is behind by an hour", () =>
+    virtually(Effect.gen(function*() {
+      const store = yield* makeStore
+      store.ahead = 3_600_000
+      const one = yield* makeProcess(store, { ceiling: { limit: 2, interval: "1 minute" } })
+      const times: Array<number> = []
+      for (let nth = 0; nth < 5; nth++) yield* Effect.forkScoped(send(one, times))
+      yield* Effect.sleep("3 minutes")
+      assertKept(times, 2, 59_999)
+      assert.lengthOf(times, 5)
+    })))
+
   it.effect("is divided during an outage, after one interval", () =>
     virtually(Effect.gen(function*() {
       const store = yield* flakyStore

@@ -108,12 +108,19 @@ describe("grants", () => {
     // The first call of as many is granted; then its operation has waited for no time.
     assert.strictEqual(granted(1, 900), "a")
     assert.strictEqual(granted(2, 900), "a")
-    assert.strictEqual(granted(1, 950, { grantedAt: new Map([[a, 960]]) }), "")
+    assert.strictEqual(granted(1, 950, { grantedAt: new Map([["a false", 960]]) }), "")
+    assert.strictEqual(granted(1, 950, { grantedAt: new Map([["a true", 960]]) }), "a")
     assert.strictEqual(granted(1, 0, {}, true), "a")
   })
 
+  it("leave no call to younger background work because another kind of its operation's calls was granted", () => {
+    const queues = [queue(a, [0]), queue(a, [1], true)]
+    const blocked = [{ state: b, since: 950, isBackground: true }]
+    assert.strictEqual(grantFrom(2, queues, { blocked }).granted, "aa")
+  })
+
   it("tell the other processes which operations still wait: at most eight, first those that have waited longest", () => {
-    const { blocked } = grantFrom(1, [queue(a, [0, 1]), queue(b, [2])], { grantedAt: new Map([[b, 950]]) })
+    const { blocked } = grantFrom(1, [queue(a, [0, 1]), queue(b, [2])], { grantedAt: new Map([["b false", 950]]) })
     assert.deepStrictEqual(blocked, [["b", 950], ["a", 1000]])
     const many = Array.from("abcdefghij", (name) => queue(adaptive.stateOf(callOf(name)), [0]))
     assert.strictEqual(grantFrom(0, many).blocked.length, 8)

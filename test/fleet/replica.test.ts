@@ -40,6 +40,7 @@ const replicaOf = (limit: number, known: Known = many, others: Members = nobody)
       limits: { ...none, ceilings: [{ limit, interval: 1000, operations: undefined }] },
       queue: undefined,
       isClosed: false,
+      hasStoreTime: false,
       storeTime: () => now,
       setStoreTime: () => {},
       fork: () => {}

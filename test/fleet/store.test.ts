@@ -114,6 +114,46 @@ describe("a store", () => {
       }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
     })))
 
+  it.effect("that is unavailable is logged although a key has failed all the time", () =>
+    virtually(Effect.gen(function*() {
+      const lines: Array<string> = []
+      const logger = Logger.make<unknown, void>(({ message }) => void lines.push(String(message)))
+      const { backend } = backendOf({ is: "up" })
+      let isDown = false
+      yield* Effect.gen(function*() {
+        const store = yield* SharedStore.make({
+          ...backend,
+          get: (key) => key === "broken" || isDown ? Effect.fail("WRONGTYPE") : backend.get()
+        })
+        const visit = Effect.forEach(["broken", "a", "b"], (key) => Effect.ignore(store.get(key)))
+        const visits = Effect.repeatN(Effect.delay(visit, "1 second"), 2)
+        yield* visits
+        assert.lengthOf(lines, 1)
+        isDown = true
+        yield* visits
+        assert.lengthOf(lines, 2)
+        isDown = false
+        yield* visits
+        assert.lengthOf(lines, 2)
+        isDown = true
+        yield* visits
+        assert.lengthOf(lines, 3)
+      }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
+    })))
+
+  it.effect("remembers the failures of the last 1,000 keys", () =>
+    silently(Effect.gen(function*() {
+      const { backend, requests } = backendOf({ is: "down" })
+      const store = yield* SharedStore.make(backend)
+      const get = (nth: number) => Effect.ignore(store.get(`key ${nth}`))
+      for (let nth = 0; nth <= 1000; nth++) yield* get(nth)
+      assert.lengthOf(requests, 1001)
+      for (const nth of [1, 500, 1000]) yield* get(nth)
+      assert.lengthOf(requests, 1001, "their pause is not over")
+      yield* get(0)
+      assert.lengthOf(requests, 1002)
+    })))
+
   it.effect("is not unavailable because the caller of a request was interrupted", () =>
     virtually(Effect.gen(function*() {
       const lines: Array<string> = []

@@ -257,6 +257,11 @@ describe("a text with many secrets", () => {
     assert.isBelow(many, 12 * few)
   })
 
+  it("takes no longer if they repeat themselves", () => {
+    // With a time in proportion to both lengths, this takes longer than a test may.
+    assert.strictEqual(redact(`no ${"a".repeat(1900)}`, ["a".repeat(32_768)]), "no …")
+  })
+
   it("is hidden as a whole if they are too many to look for", () => {
     assert.strictEqual(redact("There is no such event", ids(1300)), "There is no such event")
     assert.strictEqual(redact("There is no such event", ids(1400)), "…")

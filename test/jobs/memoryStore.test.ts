@@ -3,7 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { storeFailure } from "../../src/internal/redelivery/storeFailure.js"
 import { type Keeper, keepNothing, make } from "../../src/jobs/memoryStore.js"
-import { JobStoreError } from "../../src/jobs/model.js"
+import { JobStoreError, type State } from "../../src/jobs/model.js"
+import type { JobRecord } from "../../src/jobs/store.js"
 import { entry, eventsOf, keyOf, newJob, note, runningJob, seen } from "../support/jobStores.js"
 import { allLines } from "../support/telemetry.js"
 
@@ -68,6 +69,25 @@ describe("the storage in memory", () => {
       assert.deepStrictEqual([isRemoved, isNew, isRemovedAgain], [true, true, false])
       assert.isTrue(Option.isSome(yield* store.get("a")))
       assert.deepStrictEqual(asked, ["remove"])
+    }))
+
+  it.effect("looks only at the jobs of the page that it lists, whatever the order of their submission", () =>
+    Effect.gen(function*() {
+      const { store } = yield* keeping()
+      const times = Array.from({ length: 100 }, (_, nth) => (nth * 37) % 100)
+      for (const time of times) yield* store.create(newJob(`job ${time}`, { submittedAt: time }))
+      yield* store.remove({ id: "job 51", submittedAt: 51 }, "loading")
+      let looks = 0
+      const states: ReadonlyArray<State> = Object.assign(["loading" as const], { includes: () => ++looks > 0 })
+      let after: JobRecord | undefined
+      const listed: Array<number> = []
+      for (let page = 0; page < 3; page++) {
+        const jobs = yield* store.list({ states }, { after, limit: 20 })
+        after = jobs.at(-1)
+        listed.push(...jobs.map(({ submittedAt }) => submittedAt))
+      }
+      assert.deepStrictEqual(listed, Array.from({ length: 61 }, (_, nth) => nth).filter((nth) => nth !== 51))
+      assert.strictEqual(looks, 60)
     }))
 
   it.effect("says why it cannot read the entries of a kept job, and reads them later", () =>

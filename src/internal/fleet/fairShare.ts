@@ -29,9 +29,12 @@ export interface GrantRequest {
   readonly queueNow: number
   /** The times by the queue's clock at which operations were last throttled by their limit. */
   readonly throttledAt: ReadonlyMap<OperationState, number>
-  /** The times by the queue's clock at which operations last got a permit. */
-  readonly grantedAt: ReadonlyMap<OperationState, number>
+  /** The times by the queue's clock at which operations, and their background work, last got a permit. */
+  readonly grantedAt: ReadonlyMap<string, number>
 }
+
+/** The calls of an operation take turns with those of others, and its background work does so apart from them. */
+const turnOf = ({ isBackground, state }: Blocked): string => `${state.call.operation} ${isBackground}`
 
 export const grant = (
   { blocked, grantedAt, now, queueNow, queues, reserve, rivals, strategy, throttledAt }: GrantRequest
@@ -39,8 +42,8 @@ export const grant = (
   const grants: Array<AdaptiveGrant> = []
   /** The operations whose next call has to wait even without rivals. */
   const throttled = new Set<OperationState>()
-  /** The operations that got a permit. */
-  const served = new Set<OperationState>()
+  /** The turns that got a permit, and the time. */
+  const served = new Map<string, number>()
   const heads = queues.map((queue) => {
     const rest = queue[Symbol.iterator]()
     return { rest, head: rest.next() }
@@ -48,8 +51,10 @@ export const grant = (
 
   const shareOf = ({ isBackground }: Blocked): number => isBackground ? reserve : 0
 
-  const sinceOf = ({ since, state }: Waiting): number =>
-    served.has(state) ? queueNow : Math.max(since, grantedAt.get(state) ?? -Infinity)
+  const sinceOf = (waiter: Waiting): number => {
+    const turn = turnOf(waiter)
+    return served.get(turn) ?? Math.max(waiter.since, grantedAt.get(turn) ?? -Infinity)
+  }
 
   const waitOf = (waiter: Blocked, ahead: number): number =>
     strategy.wait(waiter.state, now, shareOf(waiter), ahead, queueNow - waiter.since)
@@ -104,10 +109,11 @@ export const grant = (
         best = { queue, waiter: queue.head.value }
       }
     }
-    if (best === undefined) return { grants, throttled, blocked: stillBlocked() }
-    const { queue, waiter: { since, state } } = best
+    if (best === undefined) return { grants, throttled, served, blocked: stillBlocked() }
+    const { queue, waiter } = best
+    const { since, state } = waiter
     grants.push(strategy.start(state, now, (throttledAt.get(state) ?? -Infinity) >= since))
-    served.add(state)
+    served.set(turnOf(waiter), queueNow)
     queue.head = queue.rest.next()
   }
 }

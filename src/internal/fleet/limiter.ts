@@ -43,11 +43,13 @@ export const make = (
       limits,
       queue: undefined,
       isClosed: false,
+      hasStoreTime: false,
       storeTime: () => Math.floor(monotonicMillis(clock) + offset),
       setStoreTime: (now, millis) => {
         // A late response reached a process that was frozen meanwhile: its own clock went on.
         const latest = Math.max(now, now + millis - Duration.toMillis(store.timeout))
         offset = Math.max(now, Math.min(host.storeTime(), latest)) - monotonicMillis(clock)
+        host.hasStoreTime = true
       },
       fork: (effect) => void fork(effect, scope)
     }

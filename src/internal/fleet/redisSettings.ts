@@ -9,6 +9,7 @@ export interface WrongSetting {
 /** What the server says of itself or of its user, by the code of its reply. */
 const replies: Readonly<Record<string, string>> = {
   WRONGPASS: "the server refuses its user or password",
+  "ERR invalid password": "the server refuses its password", // Redis 5
   NOAUTH: "the server requires a password",
   READONLY: "the server is a read-only replica; name its primary",
   MOVED: "the server is a node of a Redis Cluster and does not have all keys; name a single server",
@@ -42,7 +43,7 @@ export const wrongSetting = (failure: unknown, script: string, prefix: string): 
       }
       : undefined
   }
-  const word = /^[A-Z]+/.exec(message)?.[0] ?? ""
+  const word = /^(?:ERR invalid password|[A-Z]+)/.exec(message)?.[0] ?? ""
   const reply = replies[word]
   if (reply !== undefined) return { setting: "url", message: `${reply} (${word})` }
   if (!refusal.test(message)) return undefined

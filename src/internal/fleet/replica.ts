@@ -62,8 +62,9 @@ export interface Host {
   queue: CallQueue<OperationState> | undefined
   /** Set when the process has left. Its calls may still end. */
   isClosed: boolean
-  /** Reads the time by the store's clock, as far as it is known, and sets it by a response after `millis`. */
+  /** The time by the store's clock, whether a response has told it, and what sets it by a response after `millis`. */
   readonly storeTime: () => number
+  hasStoreTime: boolean
   readonly setStoreTime: (now: number, millis: number) => void
   readonly fork: (effect: Effect.Effect<void>) => void
 }
@@ -97,8 +98,8 @@ export class Replica {
   private uncommitted: ReadonlyArray<FleetGrant> = []
   /** The times by the queue's clock at which operations were last throttled by their limit. */
   private readonly throttledAt = new Map<OperationState, number>()
-  /** The times by the queue's clock at which operations last got a permit. */
-  private readonly grantedAt = new Map<OperationState, number>()
+  /** The times by the queue's clock at which operations, and their background work, last got a permit. */
+  private readonly grantedAt = new Map<string, number>()
 
   constructor(host: Host, tenant: string, queueTime: () => number) {
     this.host = host
@@ -245,7 +246,7 @@ export class Replica {
     this.forgetGone(now)
     const before = this.export()
     for (const call of this.ended) this.settle(call, now)
-    const { blocked, grants, throttled } = this.grant(queue, now)
+    const { blocked, grants, served, throttled } = this.grant(queue, now)
     const waiters = queue === undefined ? [] : Array.from(this.strategy.states(), queue.waiting)
     const waiting = Num.sumAll(waiters) - grants.length
     const ended = new Set(this.ended.map(({ grant }) => grant))
@@ -259,13 +260,13 @@ export class Replica {
     }
     const written = Object.fromEntries(queue === undefined ? this.members : [...this.members, [this.host.id, own]])
     const snapshot = { writtenAt: now, members: written, limits: this.export() }
-    return { snapshot, before, own, reported: this.ended.length, grants, throttled }
+    return { snapshot, before, own, reported: this.ended.length, grants, served, throttled }
   }
 
   private grant(queue: CallQueue<OperationState> | undefined, now: number) {
     const at = this.queueTime()
     const rivals = Membership.rivals(this.members, now)
-    const { blocked, grants, throttled } = grant({
+    const { blocked, grants, served, throttled } = grant({
       strategy: this.strategy,
       queues: queue?.queues(this.tenant) ?? [],
       rivals: rivals.length,
@@ -283,6 +284,7 @@ export class Replica {
     this.uncommitted = grants.map((own) => ({ own, others: [], at, isOutdated: false }))
     return {
       grants: this.uncommitted,
+      served,
       throttled,
       blocked: blocked.map(({ isBackground, since, state: { call: { operation } } }) => (
         { operation, since: now - (at - since), isBackground }
@@ -291,14 +293,13 @@ export class Replica {
   }
 
   /** Takes over an update that the others know by now. */
-  commit({ grants, own, reported, snapshot, throttled }: Update): void {
+  commit({ grants, own, reported, served, snapshot, throttled }: Update): void {
     for (const { grant } of this.ended.splice(0, reported)) this.inFlight.delete(grant)
     for (const grant of grants) {
       this.inFlight.add(grant)
-      const { state } = grant.own
-      this.granted.set(state, [...this.granted.get(state) ?? [], grant])
-      this.grantedAt.set(state, grant.at)
+      this.granted.set(grant.own.state, [...this.granted.get(grant.own.state) ?? [], grant])
     }
+    for (const [turn, at] of served) this.grantedAt.set(turn, at)
     for (const state of throttled) this.throttledAt.set(state, this.queueTime())
     this.uncommitted = []
     this.writtenAt = snapshot.writtenAt

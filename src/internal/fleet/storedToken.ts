@@ -10,6 +10,7 @@ import * as Schema from "effect/Schema"
 import type * as SharedStore from "../../SharedStore.js"
 import { monotonicMillis } from "../runtime/monotonicClock.js"
 import { type DatedToken, withScheme } from "../token/issuedToken.js"
+import { pauseAfter } from "./contention.js"
 import type { Cipher } from "./encryption.js"
 import { JsonNumber, reader } from "./versionedJson.js"
 
@@ -105,14 +106,21 @@ export const make = (store: SharedStore.SharedStore["Type"], name: string, ciphe
     change: (seen: ContentNow) => readonly [result: A, next?: Content | undefined]
   ): Effect.Effect<A, unknown> => {
     /** `least` is the newest date that was known before the store was asked; no attempt begins after `until`. */
-    const attempt = (snapshot: SharedStore.Snapshot, least: number, until: number): Effect.Effect<A, unknown> =>
+    const attempt = (
+      snapshot: SharedStore.Snapshot,
+      least: number,
+      until: number,
+      losses = 1
+    ): Effect.Effect<A, unknown> =>
       Effect.gen(function*() {
         const [result, next] = change(yield* read(snapshot, least))
         if (next === undefined) return result
         const known = newest
         const after = yield* store.swap(key, snapshot.entry?.version, yield* write(next, snapshot.now))
         if (!after.swapped) {
-          return yield* monotonicMillis(clock) > until ? Effect.fail("contended") : attempt(after, known, until)
+          if (monotonicMillis(clock) > until) return yield* Effect.fail("contended")
+          yield* pauseAfter(losses)
+          return yield* attempt(after, known, until, losses + 1)
         }
         newest = next.token?.requestedAt ?? newest // it may be lower: the store's clock may have been set back
         return result

@@ -9,6 +9,7 @@ import type * as SharedStore from "../../SharedStore.js"
 import type { OperationState } from "../limiter/adaptiveState.js"
 import type { BucketReading } from "../limiter/bucketReading.js"
 import type { Timer } from "../runtime/timer.js"
+import { pauseAfter } from "./contention.js"
 import { type FleetGrant, type Host, Replica, type Update } from "./replica.js"
 import type { FleetSnapshot } from "./snapshotFormat.js"
 import { reader } from "./versionedJson.js"
@@ -110,7 +111,10 @@ export class TenantSync {
   private readonly run: Effect.Effect<void> = Effect.suspend(() => {
     this.isUrgent = false
     return Effect.zipRight(
-      Effect.when(this.rejoin, () => this.isAlone),
+      // A ceiling would count the first calls by a clock that may be behind, and forget them too early.
+      this.isAlone
+        ? this.rejoin
+        : Effect.when(this.readTime, () => !this.host.hasStoreTime && this.host.limits.ceilings.length > 0),
       Effect.suspend(() => {
         this.replica.returnGrants()
         // Each visit gets half of `timeout`: a quarter to retry, and a quarter for its last request.
@@ -132,7 +136,8 @@ export class TenantSync {
   /** Writes an update until no other process interferes; gives up at `until`, by the timer's clock. */
   private writeUpdate(
     until: number,
-    isLeaving = false
+    isLeaving = false,
+    losses = 1
   ): Effect.Effect<void, SharedStore.StoreUnavailable | "contended" | "unreadable"> {
     const { host: { format, queue, setStoreTime, store }, replica, timer } = this
     return Effect.suspend(() => {
@@ -155,7 +160,9 @@ export class TenantSync {
             const isLost = snapshot === undefined && version !== undefined && !this.isRemoved({ entry, now })
             if (isLost) replica.exhaustCeilings(() => true)
             if (snapshot === undefined && entry !== undefined) return Effect.fail("unreadable" as const)
-            return timer.now() > until ? Effect.fail("contended" as const) : this.writeUpdate(until, isLeaving)
+            return timer.now() > until
+              ? Effect.fail("contended" as const)
+              : Effect.zipRight(pauseAfter(losses), this.writeUpdate(until, isLeaving, losses + 1))
           })
         })
       )
@@ -172,10 +179,17 @@ export class TenantSync {
     if (update.own.waiting > 0) this.notBefore = this.timer.now() + this.pace()
   }
 
-  private readonly rejoin = Effect.suspend(() => {
+  /** Reads the entry, and the store's time. */
+  private readonly readTime = Effect.suspend(() => {
     const sentAt = this.timer.now()
-    return Effect.flatMap(this.host.store.get(this.key), ({ entry, now }) => {
-      this.host.setStoreTime(now, this.timer.now() - sentAt)
+    return Effect.tap(
+      this.host.store.get(this.key),
+      ({ now }) => Effect.sync(() => this.host.setStoreTime(now, this.timer.now() - sentAt))
+    )
+  })
+
+  private readonly rejoin = Effect.suspend(() =>
+    Effect.flatMap(this.readTime, ({ entry, now }) => {
       const isUnchanged = entry?.version === this.version || this.isRemoved({ entry, now })
       return Effect.map(this.read(isUnchanged ? undefined : entry), (snapshot) => {
         this.isAlone = false
@@ -183,7 +197,7 @@ export class TenantSync {
         this.replica.rejoin(snapshot, isUnchanged)
       })
     })
-  })
+  )
 
   private afterVisit(): void {
     this.isVisiting = false

@@ -4,6 +4,7 @@
  * `control/recording/masking.ts` hides.
  */
 import * as Either from "effect/Either"
+import { getOrInsert } from "../runtime/memoize.js"
 import { printable } from "../schema/issues.js"
 
 const maxLength = 500
@@ -51,15 +52,18 @@ const unescape = (text: string): string =>
     return Either.getOrElse(Either.try(decode), fromLatin1)
   }).normalize()
 
+const isPlain = (text: string): boolean => /^[ -*,-~]*$/.test(text)
+
 /** Removes differences of case, accents and white space, as services do. */
 const fold = (text: string): string =>
-  /^[!-*,-~]*$/.test(text)
+  isPlain(text)
     ? text.toUpperCase()
     : text.normalize("NFKD").replace(/\p{M}/gu, "").replace(/[\p{Cc}\p{Z}+]/gu, " ").replace(/\p{Cs}/gu, "\uFFFD")
       .toUpperCase()
 
 /** Folds a text. `at[n]` is the index in the text of the character that the unit `n` of `view` comes from. */
 const foldWithIndexes = (text: string): { readonly view: string; readonly at: ReadonlyArray<number> } => {
+  if (isPlain(text)) return { view: fold(text), at: Array.from({ length: text.length }, (_, nth) => nth) }
   let view = ""
   const at: Array<number> = []
   for (const { 0: found, index } of text.matchAll(/[^]/gu)) {
@@ -69,52 +73,80 @@ const foldWithIndexes = (text: string): { readonly view: string; readonly at: Re
   return { view, at }
 }
 
-/** Finds the places of parts of secrets in a text, in a time that does not depend on the number of secrets. */
-const makeFinder = (view: string): (secret: string, from: number) => ReadonlyArray<number> => {
-  const places = new Map<number, ReadonlyMap<string, ReadonlyArray<number>>>()
-  const placesOf = (length: number): ReadonlyMap<string, ReadonlyArray<number>> => {
-    const found = new Map<string, Array<number>>()
-    for (let at = 0; at + length <= view.length; at++) {
-      const part = view.slice(at, at + length)
-      const known = found.get(part)
-      if (known === undefined) found.set(part, [at])
-      else known.push(at)
-    }
-    places.set(length, found)
-    return found
-  }
-  return (secret, from) => {
-    const length = Math.min(secret.length - from, partLength)
-    return (places.get(length) ?? placesOf(length)).get(secret.slice(from, from + length)) ?? []
-  }
-}
-
 const isLetter = (character: string | undefined): boolean => character !== undefined && /[\p{L}\p{N}]/u.test(character)
 
 /** Whether a short text is a word of its own: within another word it is there by coincidence. */
 const isApart = (view: string, at: number, { length }: string): boolean =>
   length > 3 || !(isLetter(view[at - 1]) || isLetter(view[at + length]))
 
-/** Replaces whole secrets or, with `parts`, also parts of them, and JSON Web Tokens by `…`. */
-const hide = (text: string, secrets: ReadonlyArray<string>, parts: boolean): string => {
-  const { at, view } = foldWithIndexes(text)
-  const hidden = text.split("").map(() => false)
-  for (const { 0: token, index } of text.matchAll(jwt)) hidden.fill(true, index, index + token.length)
-  const find = makeFinder(view)
-  for (const secret of secrets) {
-    const isWhole = !parts || secret.length <= partLength
-    const length = isWhole ? secret.length : partLength
-    for (let from = 0; from + length <= secret.length; from++) {
-      for (const place of find(secret, from)) {
-        const isFound = !isWhole || (view.startsWith(secret, place) && isApart(view, place, secret))
-        if (isFound) hidden.fill(true, at[place], at[place + length])
+/** Finds the length of the word at an index of a text; 0 if none is there. */
+type Find = (view: string, at: number) => number
+
+/** Makes a finder, whose time hardly depends on the number of words. */
+const makeFinder = (words: ReadonlyArray<string>): Find => {
+  const short = new Set<string>()
+  const long = new Map<string, Array<string>>()
+  for (const word of words) {
+    if (word.length <= partLength) short.add(word)
+    else getOrInsert(long, word.slice(0, partLength), () => []).push(word)
+  }
+  const lengths = Array.from(new Set(Array.from(short, ({ length }) => length))).sort((one, other) => other - one)
+  return (view, at) => {
+    let longest = 0
+    for (const word of long.get(view.slice(at, at + partLength)) ?? []) {
+      if (word.length > longest && view.startsWith(word, at)) longest = word.length
+    }
+    if (longest > 0) return longest
+    const found = lengths.map((length) => view.slice(at, at + length)).find((word) =>
+      short.has(word) && isApart(view, at, word)
+    )
+    return found?.length ?? 0
+  }
+}
+
+/** A hash of the part at an index, up to 65,535. */
+const hashAt = (text: string, at: number): number => {
+  let hash = 0
+  for (let nth = at; nth < at + partLength; nth++) hash = Math.imul(hash, 31) + text.charCodeAt(nth)
+  return (hash ^ hash >>> 16) & 0xffff
+}
+
+/** Makes a finder of short words and of the parts of long ones, which a set of texts would take several times as long to hold. */
+const makePartFinder = (words: ReadonlyArray<string>): Find => {
+  const short = makeFinder(words.filter(({ length }) => length <= partLength))
+  const long = words.filter(({ length }) => length > partLength).join("\n") // a folded text has no newline
+  /** The last place of a hash, and for each place the one before that has its hash; 0 if there is none, else one more. */
+  const last = new Int32Array(0x10000)
+  const before = new Int32Array(long.length)
+  for (let at = 0; at + partLength <= long.length; at++) {
+    const hash = hashAt(long, at)
+    before[at] = last[hash] ?? 0
+    last[hash] = at + 1
+  }
+  return (view, at) => {
+    if (at + partLength <= view.length) {
+      const part = view.slice(at, at + partLength)
+      for (let place = last[hashAt(view, at)] ?? 0; place > 0; place = before[place - 1] ?? 0) {
+        if (long.startsWith(part, place - 1)) return partLength
       }
     }
+    return short(view, at)
+  }
+}
+
+/** Replaces JSON Web Tokens and what is found by `…`. */
+const hide = (text: string, find: Find): string => {
+  const { at, view } = foldWithIndexes(text)
+  const hidden = Array.from({ length: text.length }, () => false)
+  for (const { 0: token, index } of text.matchAll(jwt)) hidden.fill(true, index, index + token.length)
+  for (let place = 0, end = 0; place < view.length; place++) {
+    end = Math.max(end, place + find(view, place))
+    if (place < end) hidden.fill(true, at[place], at[place + 1])
   }
   return text.replace(/[^]/g, (unit, nth: number) => !hidden[nth] ? unit : hidden[nth - 1] ? "" : "…")
 }
 
-/** The most characters of secrets that are looked for: that takes up to 10 ms (`npm run bench:blocking`). With more, the whole text is hidden. */
+/** The most characters of secrets that are looked for, in milliseconds (`npm run bench:blocking`). With more, the whole text is hidden. */
 const maxSecrets = 32_768
 
 /**
@@ -129,14 +161,16 @@ export const redact = (text: string, secrets: ReadonlyArray<string>, parts = tru
   for (const secret of all) length += secret.length
   if (length > maxSecrets) return "…"
   const folded = Array.from(all, fold).filter((secret) => secret.trim() !== "")
+  const whole = makeFinder(folded)
+  const part = parts ? makePartFinder(folded) : whole
   // Longer than what is printed, so that a secret at the cut is still recognized.
   const searched = text.slice(0, 4 * maxLength).normalize()
   let shown = searched
   let view = searched
   for (let escaped = 0; escaped <= 2; escaped++) {
     // Before the text is decoded, only whole secrets are hidden: a remaining part would no longer be recognized.
-    const clean = hide(view, folded, false)
-    const cleaner = hide(clean, folded, parts)
+    const clean = hide(view, whole)
+    const cleaner = hide(clean, part)
     if (cleaner !== view) shown = cleaner
     view = unescape(clean)
   }
