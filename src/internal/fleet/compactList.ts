@@ -38,11 +38,10 @@ export const list = <A extends object>(codes: { readonly [Name in keyof Required
   // Sound: each code is that of its field.
   const fields = Object.entries(codes) as unknown as ReadonlyArray<[name: keyof A, code: Code<A[keyof A]>]>
   return {
-    schema: Schema.Array(Schema.NullOr(Schema.Finite)).pipe(
-      Schema.filter((written) =>
-        written.length === fields.length &&
-        fields.every(([, { isNullable }], nth) => isNullable || written[nth] !== null)
-      )
+    // One check in place of a schema of each number: a visit to the shared store reads all of them.
+    schema: Schema.declare((written): written is ReadonlyArray<number | null> =>
+      Array.isArray(written) && written.length === fields.length &&
+      fields.every(([, { isNullable }], nth) => Number.isFinite(written[nth]) || (isNullable && written[nth] === null))
     ),
     encode: (value: A, at: number): ReadonlyArray<number | null> =>
       fields.map(([name, code]) => code.encode(value[name], at)),
