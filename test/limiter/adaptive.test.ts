@@ -52,6 +52,15 @@ describe("a new operation", () => {
     assert.isBelow(later, first)
   })
 
+  it("gives way to nobody who waits for a bucket that may not be its own", () => {
+    const { call, stateOf, strategy } = makeStrategy()
+    call("a", 0, largeReading(60))
+    call("b", 100, undefined)
+    assert.isFalse(strategy.isFirst(stateOf("b")))
+    assert.strictEqual(strategy.waitAfter(stateOf("a"), stateOf("b"), 200, 0, 100), 0)
+    assert.isAbove(strategy.waitAfter(stateOf("a"), stateOf("a"), 200, 0, 100), 0)
+  })
+
   it("is paused while one of the buckets that it may use is", () => {
     const { call, stateOf, strategy } = makeStrategy()
     call("a", 0, largeReading(60))

@@ -811,7 +811,7 @@ describe("layer", () => {
       yield* acquire()
       const waits = yield* Effect.replicateEffect(refused, 9)
       assert.deepStrictEqual(waits.map((millis) => millis / 1000), [0.5, 1, 2, 4, 8, 16, 32, 64, 64])
-      yield* Effect.zipRight(settle(plainResponse(200)), acquire())
+      yield* Effect.zipRight(settle(plainResponse(200)), duration(acquire()))
       assert.strictEqual(yield* refused, 32_000)
     }).pipe(adaptive, exactly))
 

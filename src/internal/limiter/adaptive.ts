@@ -70,8 +70,9 @@ export const make = (limits = none): AdaptiveStrategy => {
       return Math.max(0, ...own.map((limit) => limit.wait(now, 0, ahead)))
     },
     waitAfter: (state, other, now, share, ahead) => {
-      const others = limitsOf(other)
-      const shared = limitsOf(state).filter((limit) => others.includes(limit))
+      // The bucket of the other may be none of these, so it gives way to nobody who waits for them.
+      const others = isNew(other) ? other.ceilings : limitsOf(other)
+      const shared = limitsOf(state).filter((limit) => others.some((one) => one === limit))
       return Math.max(0, ...shared.map((limit) => limit.wait(now, share, ahead, 1)))
     },
     isFirst: (state) => isNew(state) && state.startedAt === -Infinity && state.tenant.buckets.size > 0,

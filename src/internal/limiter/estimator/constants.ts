@@ -64,12 +64,12 @@ export const constants = {
   /** The first rate after a 429 without headers, and the least, in calls per second: a stray one costs about a second. */
   paceFirst: 2,
   paceLeast: 1 / 64,
-  /** The part that a rate loses by such a refusal: with it a limit is used to about 97 %. */
-  paceDrop: 0.05,
+  /** The part that a rate loses by such a refusal: with it a limit is used to about 98 %. */
+  paceDrop: 0.03,
   /** The same for a rate that was reached by doubling. */
   paceDropInSlowStart: 0.5,
-  /** The calls that are served until a refused rate is tried again: one of these is refused, about 4 % where a limit counts each gap. */
-  paceCallsToPeak: 30,
+  /** The calls that are served until a refused rate is tried again: one of these is refused, about 2 % where a limit counts each gap. */
+  paceCallsToPeak: 60,
   /** The multiple of the refused rate at which the limit counts as lifted. */
   paceForgotten: 10
 }

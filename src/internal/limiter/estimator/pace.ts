@@ -20,6 +20,8 @@ export class Pace {
   /** The last start that counts: the next one is due an interval later. */
   private startedAt: number
   private refusedAt: number
+  /** The least time between a call and its response. One that took longer may have arrived later, and the next must not follow too soon. */
+  private fastest = Infinity
   /** The latest time seen. */
   private latest: number
   /** The responses that it has learned from: a process of a fleet settles a call again when another one has written meanwhile. */
@@ -48,6 +50,8 @@ export class Pace {
   /** Learns from the response to a call that was sent at `sentAt`. Calls that were in flight together count as one refusal. */
   settle(reading: BucketReading, isRefused: boolean, sentAt: number, now: number): void {
     this.keepUp(now)
+    this.fastest = Math.min(this.fastest, now - sentAt)
+    this.startedAt = Math.max(this.startedAt, now - this.fastest)
     if (sentAt <= this.refusedAt || this.settled.has(reading)) return
     this.settled.add(reading)
     if (!isRefused) return this.grow()
