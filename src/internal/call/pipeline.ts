@@ -1,6 +1,7 @@
 /** The steps of one attempt, each around the next: a token, a permit of the rate limiter, an exchange with the service. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Redacted from "effect/Redacted"
 import { type RateLimited, TokenError, type TransportError } from "../../Errors.js"
 import type { Exchange } from "../http/exchange.js"
@@ -99,8 +100,8 @@ export type Begin = <E>(
 ) => Effect.Effect<RawResponse, E | TransportError>
 
 /**
- * Waits for a permit, tells `send` for how many milliseconds, and settles it with the response of `send`, or with `undefined` if none came. Gives it back if `send` fails before it
- * begins the request. The wait for the permit does not count towards the total time. Must run in an uninterruptible region.
+ * Waits for the limiter, tells `send` for how many milliseconds, and lets the limiter learn from how it ends. The wait does not count
+ * towards the total time. Must run in an uninterruptible region.
  */
 export const permitted = <A extends RawResponse, E>(
   limiter: Limiter,
@@ -109,39 +110,43 @@ export const permitted = <A extends RawResponse, E>(
   send: (begin: Begin, waited: number) => Effect.Effect<A, E>
 ): Effect.Effect<A, E | RateLimited | TransportError> => {
   attempt.pause()
-  // Users' limiters may throw: each of their functions is called once, where a defect ends the wait.
-  return Effect.matchCauseEffect(attempt.wait(Effect.suspend(() => limiter.acquire(call))), {
+  let [isWaiting, hasBegun] = [true, false]
+  let ended: Exit.Exit<A, E> | undefined
+  const notSent = (code: string) => transportError(call.operation, call.tenant, "not-sent", code)
+  const begin: Begin = <E>(request: Parameters<typeof attempt.telemetry.attempt<RawResponse, E>>[0]) => {
+    const unlessOpen = (): Effect.Effect<RawResponse, E | TransportError> => {
+      if (!attempt.maySend()) return notSent(openCode)
+      hasBegun = true
+      return attempt.telemetry.attempt(request)
+    }
+    return attempt.claim === undefined
+      ? unlessOpen()
+      : Effect.flatMap(attempt.wait(attempt.claim), (mayGoOn) => mayGoOn ? unlessOpen() : notSent(unclaimedCode))
+  }
+  // Suspended, so that the limiter learns of it even if a tracer throws.
+  const sent = Effect.suspend(() => {
+    isWaiting = false
+    return send(begin, attempt.resume())
+  })
+  const limited = Effect.suspend(() =>
+    limiter.limit(call)(Effect.uninterruptible(Effect.matchCauseEffect(sent, {
+      onFailure: (cause): Effect.Effect<never, E | TransportError> => {
+        ended = Exit.failCause(cause)
+        // An interruption would not tell the limiter that nothing was sent.
+        return hasBegun || Cause.isDie(cause) ? Effect.failCause(cause) : notSent("INTERRUPTED")
+      },
+      onSuccess: (response) => ended = Exit.succeed(response)
+    })))
+  )
+  return Effect.matchCauseEffect(attempt.wait(limited, () => ended), {
     onFailure: (cause) => {
-      attempt.resume()
-      return Effect.failCause(cause)
+      if (isWaiting) attempt.resume()
+      return ended !== undefined && Exit.isFailure(ended) ? ended : Effect.failCause(cause)
     },
-    onSuccess: (permit) => {
-      let hasBegun = false
-      const notSent = (code: string) => transportError(call.operation, call.tenant, "not-sent", code)
-      const begin: Begin = <E>(request: Parameters<typeof attempt.telemetry.attempt<RawResponse, E>>[0]) => {
-        const unlessOpen = (): Effect.Effect<RawResponse, E | TransportError> => {
-          if (!attempt.maySend()) return notSent(openCode)
-          hasBegun = true
-          return attempt.telemetry.attempt(request)
-        }
-        return attempt.claim === undefined
-          ? unlessOpen()
-          : Effect.flatMap(attempt.wait(attempt.claim), (mayGoOn) => mayGoOn ? unlessOpen() : notSent(unclaimedCode))
-      }
-      // Suspended, so that the permit is settled even if a tracer throws.
-      const sent = Effect.suspend(() => send(begin, attempt.resume()))
-      return Effect.matchCauseEffect(sent, {
-        onFailure: (cause) => {
-          const givenBack = hasBegun ? undefined : permit.giveBack
-          return Effect.zipRight(givenBack ?? permit.settle(undefined), Effect.failCause(cause))
-        },
-        onSuccess: (response) =>
-          // After a redirect, status and headers may be those of another service.
-          Effect.map(permit.settle(response.redirected ? undefined : response), () => {
-            if (!response.redirected) attempt.telemetry.responseReceived(response)
-            return response
-          })
-      })
+    onSuccess: (response) => {
+      // After a redirect, status and headers may be those of another service.
+      if (!response.redirected) attempt.telemetry.responseReceived(response)
+      return Effect.succeed(response)
     }
   })
 }
