@@ -7,6 +7,7 @@ import { Circuit } from "../../src/internal/call/circuit.js"
 import * as Testing from "../../src/Testing.js"
 import { baseUrl, bearer } from "../support/client.js"
 import { deletion as operation, run, unsent } from "../support/outage.js"
+import * as Permits from "../support/permits.js"
 
 /** Provides a client above these replies, and its limiter. */
 const over = (
@@ -130,9 +131,10 @@ describe("a circuit", () => {
 
   it.effect("settles the permits of a limiter that takes none back", () => {
     let settled = 0
-    const limiter = Layer.mock(RateLimiter.RateLimiter, {
-      acquire: () => Effect.as(Effect.sleep("1 second"), { settle: () => Effect.sync(() => void settled++) })
-    })
+    const limiter = Layer.succeed(
+      RateLimiter.RateLimiter,
+      Permits.limiterOf(() => Effect.as(Effect.sleep("1 second"), { settle: () => Effect.sync(() => void settled++) }))
+    )
     return Effect.gen(function*() {
       const calls = yield* Effect.forEach([0, 500], (wait) => Effect.fork(Effect.delay(Effect.flip(once), wait)))
       yield* TestClock.adjust("2 seconds")

@@ -15,13 +15,16 @@ import {
   type Setting,
   unsent
 } from "../support/outage.js"
-import { permit } from "../support/permits.js"
+import * as Permits from "../support/permits.js"
 
 /** A limiter whose permits take some calls 100 s, and others no time. */
 const slow = (isSlow: (fiber: AnyFiber) => boolean) =>
-  Layer.mock(RateLimiter.RateLimiter, {
-    acquire: () => withFiber((fiber) => Effect.as(Effect.sleep(isSlow(fiber) ? "100 seconds" : 0), permit))
-  })
+  Layer.succeed(
+    RateLimiter.RateLimiter,
+    Permits.limiterOf(() =>
+      withFiber((fiber) => Effect.as(Effect.sleep(isSlow(fiber) ? "100 seconds" : 0), Permits.permit))
+    )
+  )
 
 /** Runs with and without a budget. */
 const both = (setting: Setting) =>
@@ -182,9 +185,10 @@ describe("the retry budget", () => {
   it.effect("lets a skipped retry take as long as the attempt before it, without its wait for a permit", () =>
     Effect.gen(function*() {
       let permits = 0
-      const limiter = Layer.mock(RateLimiter.RateLimiter, {
-        acquire: () => Effect.as(Effect.sleep(++permits <= 70 ? "100 seconds" : 0), permit)
-      })
+      const limiter = Layer.succeed(
+        RateLimiter.RateLimiter,
+        Permits.limiterOf(() => Effect.as(Effect.sleep(++permits <= 70 ? "100 seconds" : 0), Permits.permit))
+      )
       const network = HttpClient.make((request) =>
         Effect.delay(
           Effect.succeed(HttpClientResponse.fromWeb(request, new Response(null, { status: 503 }))),

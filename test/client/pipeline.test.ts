@@ -1,19 +1,6 @@
 import { HttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import {
-  Cause,
-  Context,
-  Duration,
-  Effect,
-  Exit,
-  Fiber,
-  Layer,
-  Option,
-  Redacted,
-  Stream,
-  TestClock,
-  Tracer
-} from "effect"
+import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, Option, Redacted, TestClock, Tracer } from "effect"
 import { inspect } from "node:util"
 import { RateLimited, TokenError, TransportError } from "../../src/Errors.js"
 import * as IdentityClient from "../../src/IdentityClient.js"
@@ -26,6 +13,7 @@ import * as RateLimiter from "../../src/RateLimiter.js"
 import * as Retry from "../../src/Retry.js"
 import * as Testing from "../../src/Testing.js"
 import * as TokenProvider from "../../src/TokenProvider.js"
+import * as Permits from "../support/permits.js"
 import { inProcess, type Reply } from "../support/tokenServer.js"
 
 const breathe = Effect.repeatN(Effect.yieldNow(), 100)
@@ -47,8 +35,9 @@ const tokensOf = (...values: ReadonlyArray<string>) => {
 const recording = (acquire: Effect.Effect<void, RateLimited> = Effect.void) => {
   const log: Array<string> = []
   const calls: Array<RateLimiter.Call> = []
-  const layer = Layer.succeed(RateLimiter.RateLimiter, {
-    acquire: (call) =>
+  const layer = Layer.succeed(
+    RateLimiter.RateLimiter,
+    Permits.limiterOf((call) =>
       Effect.zipRight(
         acquire,
         Effect.sync(() => {
@@ -59,10 +48,9 @@ const recording = (acquire: Effect.Effect<void, RateLimited> = Effect.void) => {
               Effect.sync(() => void log.push(`settle ${response === undefined ? "nothing" : response.status}`))
           }
         })
-      ),
-    status: Effect.succeed([]),
-    changes: Stream.empty
-  })
+      )
+    )
+  )
   return { calls, layer, log }
 }
 
@@ -475,7 +463,7 @@ describe("a permit is settled exactly once", () => {
       const inner = Context.get(context, RateLimiter.RateLimiter)
       return Context.make(RateLimiter.RateLimiter, {
         ...inner,
-        acquire: (call) => Effect.zipRight(Effect.sync(() => asked++), inner.acquire(call))
+        limit: (call) => (send) => Effect.zipRight(Effect.sync(() => asked++), inner.limit(call)(send))
       })
     })
     const layer = IdentityClient.layer({ baseUrl: "https://t.example.com/api/v2/" }).pipe(
@@ -492,9 +480,9 @@ describe("a permit is settled exactly once", () => {
       const limiter = yield* RateLimiter.RateLimiter
       let known: ReadonlyArray<RateLimiter.Status> | undefined
       const asking = Effect.uninterruptibleMask((restore) =>
-        Effect.withFiberRuntime<RateLimiter.Permit, RateLimited>((fiber) => {
+        Effect.withFiberRuntime<Permits.Permit, RateLimited>((fiber) => {
           fiber.unsafeInterruptAsFork(fiber.id())
-          const acquire = Effect.suspend(() => restore(limiter.acquire({ tenant: "t", operation: "o" })))
+          const acquire = Effect.suspend(() => restore(Permits.start(limiter, { tenant: "t", operation: "o" })))
           return Effect.zipRight(Effect.yieldNow(), acquire)
         })
       )
@@ -529,14 +517,13 @@ describe("a permit is settled exactly once", () => {
           if (throws) throw new Error(name)
           return Effect.void
         }
-        const limiter = Layer.succeed(RateLimiter.RateLimiter, {
-          acquire: () => {
+        const limiter = Layer.succeed(
+          RateLimiter.RateLimiter,
+          Permits.limiterOf(() => {
             log.push("acquire")
             return Effect.succeed({ settle: () => called("settle") })
-          },
-          status: Effect.succeed([]),
-          changes: Stream.empty
-        })
+          })
+        )
         const client = IdentityClient.layer({ baseUrl: "https://t.example.com" }).pipe(
           Layer.provide([limiter, tokensOf("t1").layer, Testing.layerHttp(Testing.reply({ status: 204 }))])
         )
@@ -576,18 +563,15 @@ describe("a permit is settled exactly once", () => {
       const clock = yield* Effect.clock
       for (let steps = 0; steps < 60; steps++) {
         const counts = { acquired: 0, settled: 0 }
-        const limiter: RateLimiter.RateLimiter["Type"] = {
-          acquire: () =>
-            Effect.zipRight(
-              Effect.yieldNow(),
-              Effect.sync(() => {
-                counts.acquired++
-                return { settle: () => Effect.sync(() => void counts.settled++) }
-              })
-            ),
-          status: Effect.succeed([]),
-          changes: Stream.empty
-        }
+        const limiter: RateLimiter.RateLimiter["Type"] = Permits.limiterOf(() =>
+          Effect.zipRight(
+            Effect.yieldNow(),
+            Effect.sync(() => {
+              counts.acquired++
+              return { settle: () => Effect.sync(() => void counts.settled++) }
+            })
+          )
+        )
         const send = Effect.as(Effect.repeatN(Effect.yieldNow(), 5), response)
         const call = yield* Effect.fork(Effect.uninterruptible(
           Effect.withFiberRuntime<RawResponse, RateLimited | TransportError>((fiber) => {

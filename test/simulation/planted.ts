@@ -103,11 +103,11 @@ const faults: ReadonlyArray<PlantedFault> = [
     }]
   },
   {
-    name: "a permit leaks if the tracer throws",
+    name: "a call that was not sent keeps its place",
     edits: [{
-      file: pipeline,
-      text: "const sent = Effect.suspend(() => send(",
-      by: "const sent = ((make: () => Effect.Effect<A, E>) => make())(() => send("
+      file: "src/internal/limiter/queue.ts",
+      text: "else giveBack(state, grant)",
+      by: "else if (!hasBegun) giveBack(state, grant)"
     }]
   },
   {
