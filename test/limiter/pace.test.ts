@@ -245,7 +245,7 @@ describe("a 429 without headers", () => {
       const permit = yield* Permits.start(limiter, { tenant: baseUrl, operation: "a" })
       yield* permit.settle({ status: 429, headers: Headers.empty })
       const waiting = yield* Effect.fork(Permits.start(limiter, { tenant: baseUrl, operation: "a" }))
-      yield* Effect.yieldNow()
+      yield* Effect.repeatN(Effect.yieldNow(), 5)
       const [status] = yield* limiter.status
       assert.deepInclude(status, { waiting: 1, reason: "pace" })
       yield* Fiber.interrupt(waiting)

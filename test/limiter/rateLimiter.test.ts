@@ -974,10 +974,10 @@ describe("many callers", () => {
           const fibers = yield* Effect.forEach(
             times(callers),
             (nth) =>
-              Effect.forkDaemon(Effect.flatMap(Permits.start(limiter, { ...call }), (permit) => {
+              Effect.forkDaemon(limiter.limit({ ...call })(Effect.suspend(() => {
                 order.push(nth)
-                return permit.settle(undefined)
-              }))
+                return Effect.fail("no response")
+              })))
           )
           yield* breathe
           assert.strictEqual((yield* limiter.status)[0]!.waiting, callers)
@@ -1020,7 +1020,7 @@ it.scoped("a call that is interrupted between the grant of its place and its beg
       const limiter = yield* limiterOf(RateLimiter.layerFixed({ limit: 5, interval: "1 day" }))
       const remaining = Effect.map(limiter.status, ([known]) => known?.remaining)
       let meanwhile: number | undefined
-      const attempt = interruptedAt(step, limiter.limit(call)(Effect.never), () => {
+      const attempt = interruptedAt(step, Effect.ignore(limiter.limit(call)(Effect.fail("no response"))), () => {
         meanwhile = Runtime.runSync(runtime)(remaining)
       })
       yield* Fiber.await(yield* Effect.fork(attempt))

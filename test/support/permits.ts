@@ -2,6 +2,7 @@
 import { Cause, Deferred, Effect, Exit, Fiber, Predicate, Stream } from "effect"
 import type { RateLimited } from "../../src/Errors.js"
 import type { RateLimiter } from "../../src/index.js"
+import { makeRunner } from "../../src/internal/runtime/runner.js"
 
 type Limiter = RateLimiter.RateLimiter["Type"]
 
@@ -33,7 +34,8 @@ export const start = (
           Deferred.done(started, Exit.isFailure(exit) ? Exit.failCause(exit.cause as never) : Exit.void)
         )
       )
-      const fiber = yield* Effect.forkDaemon(Effect.interruptible(sending))
+      const { fork } = yield* makeRunner()
+      const fiber = fork(sending) // at once, without a turn of the scheduler
       yield* Effect.onInterrupt(restore(Deferred.await(started)), () => Fiber.interrupt(fiber))
       const end = (exit: Exit.Exit<RateLimiter.LimitedResponse, "no response" | typeof notSent>) =>
         Effect.zipRight(Deferred.done(ended, exit), Effect.asVoid(Fiber.await(fiber)))
