@@ -213,7 +213,7 @@ describe("a fleet as one client", () => {
       }
       const worker = Effect.flatMap(
         makeProcess({ backend: near }),
-        (one) => Effect.zipRight(acquire(one), Effect.never)
+        (one) => Permits.hold(one, call)
       )
       const fiber = yield* Effect.fork(Effect.scoped(worker))
       yield* Effect.sleep(500)
@@ -231,7 +231,7 @@ describe("a fleet as one client", () => {
       const one = yield* makeProcess(store)
       yield* exchange(one, respond(50, 49, 1))
       for (let nth = 0; nth < 40; nth++) {
-        const fiber = yield* Effect.fork(Effect.zipRight(acquire(one), Effect.never))
+        const fiber = yield* Effect.fork(Permits.hold(one, call))
         yield* Effect.sleep(nth % 3)
         yield* Fiber.interrupt(fiber)
       }

@@ -212,7 +212,7 @@ describe("a process reports", () => {
         assert.strictEqual(yield* remaining(one), 49)
         const fibers = yield* Effect.forEach(
           Array.from({ length: calls }),
-          () => Effect.forkScoped(Effect.zipRight(Permits.start(one, call), Effect.never))
+          () => Effect.forkScoped(Permits.hold(one, call))
         )
         yield* Effect.sleep(after)
         yield* Effect.forEach(fibers, Fiber.interrupt)

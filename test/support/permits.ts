@@ -46,6 +46,10 @@ export const start = (
     })
   )
 
+/** A call that is never sent: it holds its place until it is interrupted. */
+export const hold = (limiter: Pick<Limiter, "limit">, call: RateLimiter.Call): Effect.Effect<never, RateLimited> =>
+  Effect.flatMap(start(limiter, call), ({ giveBack }) => Effect.onInterrupt(Effect.never, () => giveBack ?? Effect.void))
+
 /** A limiter of permits. */
 export const limiterOf = (acquire: (call: RateLimiter.Call) => Effect.Effect<Permit, RateLimited>): Limiter => ({
   limit: (call) => (send) =>
