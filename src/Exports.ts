@@ -12,7 +12,7 @@ import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import { InvalidInput } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
-import { claimed } from "./internal/call/claim.js"
+import { claimed } from "./internal/redelivery/claim.js"
 import { makeCsvParser } from "./internal/exports/csv.js"
 import { download } from "./internal/exports/download.js"
 import {

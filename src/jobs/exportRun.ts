@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import { IdentityClient } from "../IdentityClient.js"
-import { claimed } from "../internal/call/claim.js"
+import { claimed } from "../internal/redelivery/claim.js"
 import type { ExportError } from "../internal/exports/exportError.js"
 import { type CallFailure, wasNotStarted } from "../internal/exports/exportError.js"
 import * as Job from "../internal/exports/job.js"

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, TestClock } from "effect"
 import { createUsersExport, deleteEventStream, Errors, IdentityClient, RateLimiter } from "../../src/index.js"
-import { claimed } from "../../src/internal/call/claim.js"
+import { claimed } from "../../src/internal/redelivery/claim.js"
 import * as Testing from "../../src/Testing.js"
 import { baseUrl, bearer, scripted } from "../support/client.js"
 import * as Permits from "../support/permits.js"

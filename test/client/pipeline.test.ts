@@ -4,16 +4,14 @@ import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, Option, Redacted,
 import { inspect } from "node:util"
 import { RateLimited, TokenError, TransportError } from "../../src/Errors.js"
 import * as IdentityClient from "../../src/IdentityClient.js"
-import * as Pipeline from "../../src/internal/call/pipeline.js"
-import type { AttemptContext } from "../../src/internal/call/retryLoop.js"
-import type { RawResponse } from "../../src/internal/http/rawExchange.js"
-import * as CallTelemetry from "../../src/internal/telemetry/callTelemetry.js"
+import { limited } from "../../src/internal/call/limited.js"
 import { createUsersExport, deleteEventStream } from "../../src/operations/index.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as Retry from "../../src/Retry.js"
 import * as Testing from "../../src/Testing.js"
 import * as TokenProvider from "../../src/TokenProvider.js"
 import * as Permits from "../support/permits.js"
+import { answer, started } from "../support/stages.js"
 import { inProcess, type Reply } from "../support/tokenServer.js"
 
 const breathe = Effect.repeatN(Effect.yieldNow(), 100)
@@ -551,19 +549,10 @@ describe("a permit is settled exactly once", () => {
 
   it.effect("even if the call is interrupted, at any step", () =>
     Effect.gen(function*() {
-      const response: RawResponse = {
-        status: 200,
-        headers: {} as never,
-        body: new Uint8Array(),
-        completeness: "complete",
-        redirected: false
-      }
       const outcomes = new Set<string>()
-      const telemetryOf = CallTelemetry.make("https://t.example.com", false)
-      const clock = yield* Effect.clock
       for (let steps = 0; steps < 60; steps++) {
         const counts = { acquired: 0, settled: 0 }
-        const limiter: RateLimiter.RateLimiter["Type"] = Permits.limiterOf(() =>
+        const limiter = Permits.limiterOf(() =>
           Effect.zipRight(
             Effect.yieldNow(),
             Effect.sync(() => {
@@ -572,25 +561,11 @@ describe("a permit is settled exactly once", () => {
             })
           )
         )
-        const send = Effect.as(Effect.repeatN(Effect.yieldNow(), 5), response)
-        const call = yield* Effect.fork(Effect.uninterruptible(
-          Effect.withFiberRuntime<RawResponse, RateLimited | TransportError>((fiber) => {
-            const telemetry = telemetryOf(deleteEventStream.endpoint, fiber, clock)
-            const attempt: AttemptContext = {
-              wait: Effect.interruptible,
-              telemetry,
-              limitTimeout: (millis) => millis,
-              maySend: () => true,
-              pause: () => {},
-              resume: () => 0,
-              claim: undefined
-            }
-            return Pipeline.permitted(limiter, { tenant: "t", operation: "o" }, attempt, (begin) =>
-              begin(() =>
-                Effect.interruptible(send)
-              ))
-          })
-        ))
+        const send = limited(limiter)((one) => {
+          one.notes.hasBegun = true
+          return Effect.as(Effect.interruptible(Effect.repeatN(Effect.yieldNow(), 5)), answer)
+        })
+        const call = yield* Effect.fork(started(send))
         yield* Effect.repeatN(Effect.yieldNow(), steps)
         yield* Fiber.interrupt(call)
         assert.strictEqual(counts.settled, counts.acquired)

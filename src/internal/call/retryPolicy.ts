@@ -1,18 +1,19 @@
 /**
  * Decides which attempts may be retried, and how often: the retry policy of a call. Changes around the call win over those of its
- * client, and both over the default. The loop is in `retryLoop.ts`, the pauses are computed in `runtime/backoff.ts`.
+ * client, and both over the default. The loop is in `retried.ts`, the pauses are computed in `runtime/backoff.ts`.
  */
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type { Any } from "../../Endpoint.js"
-import type { RateLimited, TokenError, TransportError } from "../../Errors.js"
+import type { TransportError } from "../../Errors.js"
 import { bodyFailed, type RawResponse } from "../http/rawExchange.js"
 import { isDecoded } from "../http/responseDecoder.js"
 import { defined } from "../runtime/defined.js"
 import { isTemporaryStatus } from "../runtime/failures.js"
 import * as FiberAccess from "../runtime/fiber.js"
+import type { AttemptFailure } from "./call.js"
 import { openCode } from "./circuit.js"
-import { unclaimedCode } from "./claim.js"
+import { unclaimedCode } from "./transport.js"
 
 /**
  * The limits of retries.
@@ -77,9 +78,6 @@ export const policiesOf = (client: Changes = {}): (fiber: FiberAccess.AnyFiber) 
     return changes === noChanges ? policy : { ...policy, ...changes }
   }
 }
-
-/** The failures of an attempt that got no response. */
-export type AttemptFailure = TokenError | TransportError | RateLimited
 
 /** The codes of attempts that the program itself ended: its client was closed, a circuit is open, a claim or a stream failed. */
 const ownCodes: ReadonlyArray<string | undefined> = ["CLOSED", openCode, unclaimedCode, bodyFailed]

@@ -7,7 +7,7 @@ import * as Fiber from "effect/Fiber"
 import type { TransportError } from "../../Errors.js"
 import { type AnyFiber, inOwnFiber, interruptInBackground, withFiber } from "../runtime/fiber.js"
 import { forkCopy } from "../runtime/runner.js"
-import { transportError } from "./transportError.js"
+import { transportError } from "./transport.js"
 
 /**
  * Makes a wait of a call interruptible; all else is uninterruptible. Fails with the code `CLOSED` if the client is closed meanwhile, unless

@@ -2,7 +2,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import type { ClaimedCall } from "../call/claim.js"
+import type { ClaimedCall } from "../redelivery/claim.js"
 import { isLoopback } from "../http/baseUrl.js"
 import { redact } from "../http/redact.js"
 import { inOwnFiber, withoutFailureLogs } from "../runtime/fiber.js"

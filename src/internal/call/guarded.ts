@@ -1,0 +1,60 @@
+/** Guarded: no request is sent while the circuit is open, and circuit and retry budget learn from how each attempt ends. */
+import * as Effect from "effect/Effect"
+import { isBackgroundWork } from "../limiter/backgroundWork.js"
+import { settingOf } from "../runtime/fiber.js"
+import { type AuthorizedResponse, now, type RunningCall, type Stage } from "./call.js"
+import { type Circuit, openCode } from "./circuit.js"
+import type { RetryBudget } from "./retryBudget.js"
+import { failureShowsOutage, responseShowsOutage } from "./retryPolicy.js"
+import { transportError } from "./transport.js"
+
+/** What all calls of a client share. */
+export interface Guards {
+  /** `undefined`: retries have no budget. */
+  readonly budget: RetryBudget | undefined
+  /** `undefined`: no call is refused. */
+  readonly circuit: Circuit | undefined
+}
+
+/** Refuses a request if the circuit is open, also if it has opened since the attempt began. */
+export const unlessOpen = <A>(circuit: Circuit | undefined): Stage<RunningCall, A> => (next) =>
+  circuit === undefined ? next : (call) => {
+    const { notes, operation, telemetry, tenant } = call
+    notes.entered = circuit.enter(now(call), notes.entered)
+    if (notes.entered !== undefined) return next(call)
+    telemetry.refusedByCircuit()
+    return transportError(operation, tenant, "not-sent", openCode)
+  }
+
+/** The queue of a call in the limiter: its attempts are sent in the order of their numbers. */
+export const queueOf = ({ fiber, operation }: RunningCall): string =>
+  `${operation}${settingOf(fiber, isBackgroundWork) ? " (background)" : ""}`
+
+export const guarded = ({ budget, circuit }: Guards): Stage<RunningCall, AuthorizedResponse> => (next) => {
+  const send = unlessOpen<AuthorizedResponse>(circuit)(next)
+  const ended = (call: RunningCall, isDown: boolean | undefined, isTimeout: boolean): void => {
+    if (isDown === undefined) return
+    const { notes, telemetry } = call
+    if (isDown) budget?.attemptFailed(queueOf(call), notes.nth, isTimeout ? notes.timeLimit : undefined)
+    else budget?.endOutage()
+    if (notes.entered === undefined || circuit?.attemptEnded(notes.entered, isDown, now(call)) !== true) return
+    if (!isDown) return telemetry.circuitClosed()
+    budget?.endOutage() // retries that wait fail at once, as all calls do now
+    telemetry.circuitOpened(circuit.failures)
+  }
+  return (call) => {
+    call.notes.nth = budget?.attemptStarted() ?? 0
+    call.notes.entered = undefined
+    // Suspended, so that a waiting attempt does not retain how it obtained its token.
+    return Effect.matchEffect(Effect.suspend(() => send(call)), {
+      onFailure: (error) => {
+        ended(call, failureShowsOutage(error), "code" in error && error.code === "TIMEOUT")
+        return Effect.fail(error)
+      },
+      onSuccess: (response) => {
+        ended(call, responseShowsOutage(response), false)
+        return Effect.succeed(response)
+      }
+    })
+  }
+}
