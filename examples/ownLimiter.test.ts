@@ -57,6 +57,7 @@ it.effect("a call begins after the delay", () => {
     assert.strictEqual(sent(), 0)
     yield* TestClock.adjust("1 millis")
     assert.strictEqual(sent(), 1)
+    yield* TestClock.adjust("2 seconds")
   }).pipe(Effect.provide(layer))
 })
 
@@ -71,5 +72,6 @@ it.effect("five calls begin in each second, and one that is interrupted does not
     assert.strictEqual(sent(), 10)
     yield* TestClock.adjust("1 second")
     assert.strictEqual(sent(), 11)
+    yield* TestClock.adjust("2 seconds")
   }).pipe(Effect.provide(layer))
 })
