@@ -13,14 +13,13 @@ import type * as Scope from "effect/Scope"
 import type { Endpoint } from "./Endpoint.js"
 import type { ClientError, InvalidInput, RateLimited } from "./Errors.js"
 import { authorized, withToken } from "./internal/call/authorized.js"
-import { beginnerOf } from "./internal/call/begin.js"
+import { beginnerOf, runningCalls } from "./internal/call/begin.js"
 import type { Stage } from "./internal/call/call.js"
 import { guarded, unlessOpen } from "./internal/call/guarded.js"
 import { limited } from "./internal/call/limited.js"
 import { type Options, resolve } from "./internal/call/options.js"
 import { retried } from "./internal/call/retried.js"
 import * as RetryPolicy from "./internal/call/retryPolicy.js"
-import * as RunningCalls from "./internal/call/runningCalls.js"
 import { type CallSettings, currentSettings } from "./internal/call/settings.js"
 import * as Staged from "./internal/call/staged.js"
 import { traced } from "./internal/call/traced.js"
@@ -47,7 +46,8 @@ export class IdentityClient extends Context.Tag("effect-identity-client/Identity
   ) => Effect.Effect<Success, Failure | ClientError>
 }>() {}
 
-export type { AttemptFailure, Call, Send, Stage } from "./internal/call/call.js"
+export type { Call, Send, Stage } from "./internal/call/call.js"
+export type { AttemptFailure } from "./internal/call/retryPolicy.js"
 export type { CircuitOptions } from "./internal/call/circuit.js"
 export type { Defaults, Options } from "./internal/call/options.js"
 export type { RawResponse as Response } from "./internal/http/rawExchange.js"
@@ -74,7 +74,7 @@ export const make = (options: Options): Effect.Effect<
     const http = yield* HttpClient.HttpClient
     const tokens = yield* TokenProvider
     const limiter = yield* RateLimiter
-    const calls = yield* RunningCalls.make(tenant)
+    const calls = yield* runningCalls(tenant)
     const timeouts = yield* Timeouts.make
     const { budget, circuit } = yield* resolve("IdentityClient.layer", tenant, options)
     yield* Effect.addFinalizer(() => calls.drain) // before the requests end, and that before all waits do
@@ -99,7 +99,8 @@ export const make = (options: Options): Effect.Effect<
         Either.match(begin(endpoint, input, wait, fiber), {
           onLeft: Effect.fail,
           onRight: (call) => {
-            const strings = () => Request.strings(call.request)
+            const strings = () =>
+              Request.strings(call.request)
             return call.telemetry.run(
               send(call),
               (response) => Response.interpret(endpoint, tenant, response, strings, call.clock),

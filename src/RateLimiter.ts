@@ -56,7 +56,10 @@ export const make = (limit: Limit): Context.Tag.Service<RateLimiter> => ({
 })
 
 /** Lets every call start at once. @since 0.1.0 @category layers */
-export const layerUnlimited: Layer.Layer<RateLimiter> = /* @__PURE__ */ Layer.sync(RateLimiter, () => make(() => identity))
+export const layerUnlimited: Layer.Layer<RateLimiter> = /* @__PURE__ */ Layer.sync(
+  RateLimiter,
+  () => make(() => identity)
+)
 
 /**
  * Applies one known limit to all calls: `limit` calls at once, and as many again per `interval`, evenly. Fails with

@@ -44,7 +44,12 @@ export const layer = (...handlers: ReadonlyArray<Handler>): Layer.Layer<Identity
       return handler === undefined
         ? Effect.dieMessage(`Testing.layer: no handler for ${endpoint.name}`)
         : Effect.flatMap(Request.make(endpoint, input, settingOf(fiber, currentSettings)), (request) =>
-          aroundHandler(fiber, endpoint.name, request, Effect.suspend(() => handler.handle(request.fields as never))))
+          aroundHandler(
+            fiber,
+            endpoint.name,
+            request,
+            Effect.suspend(() => handler.handle(request.fields as never))
+          ))
     })
   // Sound: `handle` ties each endpoint to a handler with the endpoint's own types.
   return Layer.succeed(

@@ -2,9 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { RateLimited, TokenError, type TransportError } from "../../src/Errors.js"
 import { deleteEventStream, redeliverEvent } from "../../src/index.js"
-import { openCode } from "../../src/internal/call/circuit.js"
 import { canRetryFailure, failureShowsOutage } from "../../src/internal/call/retryPolicy.js"
-import { transportError, unclaimedCode } from "../../src/internal/call/transport.js"
+import { openCode, transportError, unclaimedCode } from "../../src/internal/http/transportError.js"
 import { bodyFailed } from "../../src/internal/http/rawExchange.js"
 import { baseUrl } from "../support/client.js"
 

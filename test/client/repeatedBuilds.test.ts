@@ -1,8 +1,8 @@
 /** Programs that build a client for each call are warned, once in a process. */
 import { assert, beforeEach, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, TestClock } from "effect"
-import { count } from "../../src/internal/telemetry/repeatedBuilds.js"
 import { globalValue } from "../../src/internal/runtime/memoize.js"
+import { count } from "../../src/internal/telemetry/repeatedBuilds.js"
 import * as Testing from "../../src/Testing.js"
 import { over } from "../support/client.js"
 

@@ -974,10 +974,12 @@ describe("many callers", () => {
           const fibers = yield* Effect.forEach(
             times(callers),
             (nth) =>
-              Effect.forkDaemon(limiter.limit({ ...call })(Effect.suspend(() => {
-                order.push(nth)
-                return Effect.fail("no response")
-              })))
+              Effect.forkDaemon(
+                limiter.limit({ ...call })(Effect.suspend(() => {
+                  order.push(nth)
+                  return Effect.fail("no response")
+                }))
+              )
           )
           yield* breathe
           assert.strictEqual((yield* limiter.status)[0]!.waiting, callers)

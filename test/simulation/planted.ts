@@ -80,7 +80,7 @@ const faults: ReadonlyArray<PlantedFault> = [
   {
     name: "closing a client does not end the waits of its calls",
     edits: [{
-      file: "src/internal/call/runningCalls.ts",
+      file: "src/internal/call/begin.ts",
       text: "      for (const fiber of running) interruptInBackground(fiber)\n",
       by: ""
     }]
@@ -104,9 +104,9 @@ const faults: ReadonlyArray<PlantedFault> = [
   {
     name: "a call that was not sent keeps its place",
     edits: [{
-      file: "src/internal/limiter/queue.ts",
-      text: "else giveBack(state, grant)",
-      by: "else if (!hasBegun) giveBack(state, grant)"
+      file: "src/internal/limiter/learning.ts",
+      text: "else giveBack()",
+      by: "else if (!hasBegun) giveBack()"
     }]
   },
   {

@@ -48,23 +48,28 @@ export const start = (
 
 /** A call that is never sent: it holds its place until it is interrupted. */
 export const hold = (limiter: Pick<Limiter, "limit">, call: RateLimiter.Call): Effect.Effect<never, RateLimited> =>
-  Effect.flatMap(start(limiter, call), ({ giveBack }) => Effect.onInterrupt(Effect.never, () => giveBack ?? Effect.void))
+  Effect.flatMap(
+    start(limiter, call),
+    ({ giveBack }) => Effect.onInterrupt(Effect.never, () => giveBack ?? Effect.void)
+  )
 
 /** A limiter of permits. */
 export const limiterOf = (acquire: (call: RateLimiter.Call) => Effect.Effect<Permit, RateLimited>): Limiter => ({
   limit: (call) => (send) =>
     Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(restore(Effect.suspend(() => acquire(call))), ({ giveBack, settle }) =>
-        Effect.matchCauseEffect(restore(send), {
-          onFailure: (cause) => {
-            const isNotSent = Array.from(Cause.failures(cause)).some((error) =>
-              Predicate.hasProperty(error, "outcome") && error.outcome === "not-sent"
-            )
-            return Effect.zipRight((isNotSent ? giveBack : undefined) ?? settle(undefined), Effect.failCause(cause))
-          },
-          onSuccess: (response) =>
-            Effect.as(settle(response.redirected === true ? undefined : response), response)
-        }))
+      Effect.flatMap(
+        restore(Effect.suspend(() => acquire(call))),
+        ({ giveBack, settle }) =>
+          Effect.matchCauseEffect(restore(send), {
+            onFailure: (cause) => {
+              const isNotSent = Array.from(Cause.failures(cause)).some((error) =>
+                Predicate.hasProperty(error, "outcome") && error.outcome === "not-sent"
+              )
+              return Effect.zipRight((isNotSent ? giveBack : undefined) ?? settle(undefined), Effect.failCause(cause))
+            },
+            onSuccess: (response) => Effect.as(settle(response.redirected === true ? undefined : response), response)
+          })
+      )
     ),
   status: Effect.succeed([]),
   changes: Stream.empty

@@ -1,13 +1,19 @@
-/** Begins a call: validates and encodes its input, and collects what its stages read. */
+/** Begins calls: each runs in a fiber of its own, with what its stages read. Closing a client waits for them, and then ends their waits. */
+import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import type * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import type { Any } from "../../Endpoint.js"
-import type { InvalidInput } from "../../Errors.js"
+import type { InvalidInput, TransportError } from "../../Errors.js"
 import * as Request from "../http/requestEncoder.js"
-import { type AnyFiber, clockOf, settingOf } from "../runtime/fiber.js"
+import { transportError } from "../http/transportError.js"
+import { type AnyFiber, clockOf, inOwnFiber, interruptInBackground, settingOf, withFiber } from "../runtime/fiber.js"
+import { forkCopy } from "../runtime/runner.js"
 import type * as CallTelemetry from "../telemetry/callTelemetry.js"
-import { makeNotes, now, type RunningCall } from "./call.js"
+import { makeNotes, now, type RunningCall, type Wait } from "./call.js"
 import type { policiesOf } from "./retryPolicy.js"
-import type { Wait } from "./runningCalls.js"
 import { currentSettings } from "./settings.js"
 
 /** Makes a function that begins the calls of a tenant's client. */
@@ -37,3 +43,51 @@ export const beginnerOf = (
     notes: makeNotes(now({ clock }))
   }))
 }
+
+/** Starts to count the calls of a tenant. Once the scope is closed, no call waits for anything any more. */
+export const runningCalls = Effect.fnUntraced(function*(tenant: string) {
+  const running = new Set<AnyFiber>()
+  let isClosing = false
+  let isClosed = false
+  const drained = yield* Deferred.make<void>()
+
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      isClosed = true
+      for (const fiber of running) interruptInBackground(fiber)
+    })
+  )
+
+  return {
+    /** Waits up to 5 s for the running calls, and refuses all others from now on. */
+    drain: Effect.suspend(() => {
+      isClosing = true
+      return running.size === 0
+        ? Effect.void
+        : Effect.asVoid(inOwnFiber(Effect.timeoutOption(Deferred.await(drained), "5 seconds")))
+    }),
+    /** Runs a call in a fiber of its own, because the program's may not be interrupted when the client closes. */
+    run: <A, E>(operation: string, call: (wait: Wait, fiber: AnyFiber) => Effect.Effect<A, E>) => {
+      const closed = () => transportError(operation, tenant, "not-sent", "CLOSED")
+      const wait: Wait = <A, E, R>(wait: Effect.Effect<A, E, R>, ended?: () => Exit.Exit<A, E> | undefined) =>
+        Effect.catchAllCause(Effect.interruptible(wait), (cause): Effect.Effect<A, E | TransportError> => {
+          if (!Cause.isInterruptedOnly(cause)) return Effect.failCause(cause)
+          return ended?.() ?? (isClosed ? closed() : Effect.failCause(cause))
+        })
+      return withFiber<A, E | TransportError>((caller) =>
+        isClosing ? closed() : Effect.async((resume) => {
+          const started = withFiber((fiber) => {
+            running.add(fiber)
+            return call(wait, fiber)
+          })
+          const fiber = forkCopy(caller, started, (fiber, exit) => {
+            running.delete(fiber)
+            if (running.size === 0 && isClosing) Deferred.unsafeDone(drained, Effect.void)
+            resume(exit)
+          })
+          return Fiber.interrupt(fiber)
+        })
+      )
+    }
+  }
+})

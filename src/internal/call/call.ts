@@ -2,17 +2,17 @@
 import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
 import type * as Redacted from "effect/Redacted"
 import type { Any } from "../../Endpoint.js"
-import type { RateLimited, TokenError, TransportError } from "../../Errors.js"
+import type { TransportError } from "../../Errors.js"
 import type { RawResponse } from "../http/rawExchange.js"
 import type { EncodedRequest } from "../http/requestEncoder.js"
 import type { AnyFiber } from "../runtime/fiber.js"
 import { monotonicMillis } from "../runtime/monotonicClock.js"
 import type { CallTelemetry } from "../telemetry/callTelemetry.js"
 import type { AccessToken } from "../token/issuedToken.js"
-import type { Policy } from "./retryPolicy.js"
-import type { Wait } from "./runningCalls.js"
+import type { AttemptFailure, Policy } from "./retryPolicy.js"
 import type { CallSettings } from "./settings.js"
 
 /** A call that is about to be sent. @since 0.1.0 @category models */
@@ -29,14 +29,20 @@ export interface Call {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** The failures of an attempt that got no response. @since 0.1.0 @category models */
-export type AttemptFailure = TokenError | TransportError | RateLimited
-
 /** Sends one attempt of a call, and gives its response, of whatever status. @since 0.1.0 @category models */
 export type Send<C = Call, A = RawResponse> = (call: C) => Effect.Effect<A, AttemptFailure>
 
 /** Wraps a `Send`: does something before it, after it, or in its place. @since 0.1.0 @category models */
 export type Stage<C = Call, A = RawResponse, B = A> = (next: Send<C, A>) => Send<C, B>
+
+/**
+ * Makes a wait of a call interruptible; all else is uninterruptible. Fails with the code `CLOSED` if the client is closed meanwhile, unless
+ * the request that came after the wait has `ended` already.
+ */
+export type Wait = <A, E, R>(
+  wait: Effect.Effect<A, E, R>,
+  ended?: () => Exit.Exit<A, E> | undefined
+) => Effect.Effect<A, E | TransportError, R>
 
 /** A call as the client's own stages see it. */
 export interface RunningCall extends Call {

@@ -1,12 +1,12 @@
 /** Guarded: no request is sent while the circuit is open, and circuit and retry budget learn from how each attempt ends. */
 import * as Effect from "effect/Effect"
+import { openCode, transportError } from "../http/transportError.js"
 import { isBackgroundWork } from "../limiter/backgroundWork.js"
 import { settingOf } from "../runtime/fiber.js"
 import { type AuthorizedResponse, now, type RunningCall, type Stage } from "./call.js"
-import { type Circuit, openCode } from "./circuit.js"
+import type { Circuit } from "./circuit.js"
 import type { RetryBudget } from "./retryBudget.js"
 import { failureShowsOutage, responseShowsOutage } from "./retryPolicy.js"
-import { transportError } from "./transport.js"
 
 /** What all calls of a client share. */
 export interface Guards {

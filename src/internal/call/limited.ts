@@ -3,10 +3,11 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { RateLimited, TransportError } from "../../Errors.js"
+import { transportError } from "../http/transportError.js"
 import type { Limiter } from "../limiter/limiter.js"
-import { type AttemptFailure, type AuthorizedResponse, now, type RunningCall, type Stage } from "./call.js"
+import { type AuthorizedResponse, now, type RunningCall, type Stage } from "./call.js"
+import type { AttemptFailure } from "./retryPolicy.js"
 import { around } from "./staged.js"
-import { transportError } from "./transport.js"
 
 export const limited = (limiter: Limiter): Stage<RunningCall, AuthorizedResponse> => (next) => (call) => {
   const { notes, operation, telemetry, tenant } = call

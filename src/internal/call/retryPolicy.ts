@@ -5,15 +5,13 @@
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type { Any } from "../../Endpoint.js"
-import type { TransportError } from "../../Errors.js"
+import type { RateLimited, TokenError, TransportError } from "../../Errors.js"
 import { bodyFailed, type RawResponse } from "../http/rawExchange.js"
 import { isDecoded } from "../http/responseDecoder.js"
+import { openCode, unclaimedCode } from "../http/transportError.js"
 import { defined } from "../runtime/defined.js"
 import { isTemporaryStatus } from "../runtime/failures.js"
 import * as FiberAccess from "../runtime/fiber.js"
-import type { AttemptFailure } from "./call.js"
-import { openCode } from "./circuit.js"
-import { unclaimedCode } from "./transport.js"
 
 /**
  * The limits of retries.
@@ -78,6 +76,9 @@ export const policiesOf = (client: Changes = {}): (fiber: FiberAccess.AnyFiber) 
     return changes === noChanges ? policy : { ...policy, ...changes }
   }
 }
+
+/** The failures of an attempt that got no response. @since 0.1.0 @category models */
+export type AttemptFailure = TokenError | TransportError | RateLimited
 
 /** The codes of attempts that the program itself ended: its client was closed, a circuit is open, a claim or a stream failed. */
 const ownCodes: ReadonlyArray<string | undefined> = ["CLOSED", openCode, unclaimedCode, bodyFailed]

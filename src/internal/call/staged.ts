@@ -6,7 +6,8 @@ import type { TransportError } from "../../Errors.js"
 import type { RawResponse } from "../http/rawExchange.js"
 import { type EncodedRequest, requestHeaders } from "../http/requestEncoder.js"
 import { type AnyFiber, makeSetting, settingOf, withSetting } from "../runtime/fiber.js"
-import type { AttemptFailure, RunningCall, Send, Stage } from "./call.js"
+import type { RunningCall, Send, Stage } from "./call.js"
+import type { AttemptFailure } from "./retryPolicy.js"
 
 const none: ReadonlyArray<Stage> = []
 
@@ -68,12 +69,22 @@ export const aroundHandler = <A, E>(
   const stages = settingOf(fiber, currentStages)
   if (stages.length === 0) return handler
   let result: Exit.Exit<A, E> | undefined
-  const call = { tenant: "", operation, attempt: 1, method: request.method, url: request.target, headers: requestHeaders(request) }
+  const call = {
+    tenant: "",
+    operation,
+    attempt: 1,
+    method: request.method,
+    url: request.target,
+    headers: requestHeaders(request)
+  }
   const handled: Send = () =>
     Effect.map(Effect.exit(handler), (exit) => {
       result = exit
       return { status: 200, headers: Headers.empty, body: "", completeness: "complete", redirected: false }
     })
   const send = stages.reduceRight((next, stage) => stage(next), handled)
-  return Effect.flatMap(withoutStages(send(call)), () => result ?? Effect.dieMessage(`${operation}: a stage has made up a response`))
+  return Effect.flatMap(
+    withoutStages(send(call)),
+    () => result ?? Effect.dieMessage(`${operation}: a stage has made up a response`)
+  )
 }

@@ -2,16 +2,13 @@
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { TransportError } from "../../Errors.js"
-import { hostOf } from "../http/baseUrl.js"
 import type { Exchange } from "../http/exchange.js"
-import { bodyFailed, inParentheses, NoResponse } from "../http/rawExchange.js"
+import { NoResponse } from "../http/rawExchange.js"
 import { requestBody } from "../http/requestEncoder.js"
 import { bodyLimit } from "../http/responseDecoder.js"
-import { defined } from "../runtime/defined.js"
+import { transportError } from "../http/transportError.js"
 import type { TimeLimit } from "../runtime/timeouts.js"
 import { type RunningCall, type Send, timeLeft } from "./call.js"
-import { openCode } from "./circuit.js"
 
 /** Sends calls over an exchange, those of server-sent events over one that leaves them unread. No body may exceed `maxBodySize`. */
 export const transport = (
@@ -26,7 +23,12 @@ export const transport = (
   const millis = call.attempt === 1 ? notes.timeout : Math.min(notes.timeout, timeLeft(call))
   notes.timeLimit = millis
   const send = endpoint.events === undefined ? exchange : opening
-  const raw = { method: request.method, url, headers: { ...trace, ...headers, authorization }, body: requestBody(request) }
+  const raw = {
+    method: request.method,
+    url,
+    headers: { ...trace, ...headers, authorization },
+    body: requestBody(request)
+  }
   const sent = Effect.catchAllCause(
     millis <= 0
       ? new NoResponse({ outcome: "not-sent", code: "TIMEOUT" })
@@ -36,31 +38,4 @@ export const transport = (
   )
   const { onResponse } = settings
   return onResponse === undefined ? sent : Effect.tap(sent, (response) => Effect.sync(() => onResponse(response)))
-}
-
-/** The code of a `TransportError` of an attempt whose claim failed: it was not written down that it is sent. */
-export const unclaimedCode = "UNCLAIMED"
-
-/** Makes the failure of an attempt that got no response. */
-export const transportError = (
-  operation: string,
-  tenant: string,
-  outcome: TransportError["outcome"],
-  code: string | undefined
-): TransportError => {
-  const host = hostOf(tenant)
-  const problem = code === "CLOSED"
-    ? `the client of ${host} was closed`
-    : code === openCode
-    ? `${host} is unavailable, and the circuit is open`
-    : code === unclaimedCode
-    ? `nothing was sent to ${host}, because that could not be written down first`
-    : code === bodyFailed
-    ? `the stream in the request to ${host} failed`
-    : outcome === "not-sent"
-    ? `${host} could not be reached`
-    : `${host} did not respond`
-  return new TransportError(
-    defined({ operation, outcome, message: `${operation}: ${problem}${inParentheses(code)}`, code })
-  )
 }

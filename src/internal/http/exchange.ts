@@ -108,6 +108,5 @@ export const make = (client: HttpClient.HttpClient, maxBodySize: number): Exchan
 /** Makes an exchange that does not read server-sent events: the response has their bytes. The lean transport cannot do that. */
 export const makeOpening = (client: HttpClient.HttpClient, maxBodySize: number): Exchange => {
   const send = PlatformClient.over(client, maxBodySize)
-  return (request, bodyLimit, time) =>
-    Effect.flatMap(send(request, bodyLimit, true), (task) => run(task, time))
+  return (request, bodyLimit, time) => Effect.flatMap(send(request, bodyLimit, true), (task) => run(task, time))
 }

@@ -2,12 +2,10 @@
  * A limiter: queues of calls that wait for their turn, first come, first served, with one timer for all of them. The limits of one tenant
  * say nothing about another, so what happens to a call of one concerns no other.
  */
-import * as Cause from "effect/Cause"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import { type Quota, RateLimited } from "../../Errors.js"
@@ -17,6 +15,7 @@ import { makeSignal } from "../runtime/streams/queues.js"
 import * as Timer from "../runtime/timer.js"
 import { isBackgroundWork } from "./backgroundWork.js"
 import { readRateLimit } from "./bucketReading.js"
+import { learning } from "./learning.js"
 import { maxPauseOf } from "./known/options.js"
 import type { Call, LimitedResponse, Limiter, Options, Status, WaitReason } from "./limiter.js"
 import { type CountAhead, countWithin, idleTime, type LimitStrategy } from "./strategy.js"
@@ -45,12 +44,6 @@ const maxLooks = 10
 
 /** The `retryAfter` of a call refused while it waits for another call to end, in milliseconds: the real wait is unknown. */
 const unknownWait = 1000
-
-/** Checks that a call failed before it was sent. */
-const wasNotSent = (cause: Cause.Cause<unknown>): boolean => {
-  const [error] = Cause.failures(cause)
-  return Predicate.isReadonlyRecord(error) && (error["outcome"] === "not-sent" || error["_tag"] === "TokenError")
-}
 
 /** Makes a limiter, and closes it with the scope. */
 export const make = <State extends { readonly call: Call }, Grant>(
@@ -290,28 +283,13 @@ export const make = <State extends { readonly call: Call }, Grant>(
       send: Effect.Effect<A, E, R>,
       restore: Restore
     ): Effect.Effect<A, E, R> => {
-      let hasBegun = false
       const settle = (response?: LimitedResponse): void => {
         const now = timer.now()
         const reading = response && readRateLimit(response, clock.unsafeCurrentTimeMillis(), maxPause)
         strategy.settle(grant, reading, now)
         startDue(state.call.tenant)
       }
-      const begun = Effect.suspend(() => {
-        hasBegun = true
-        return send
-      })
-      return Effect.matchCauseEffect(restore(begun), {
-        onFailure: (cause) => {
-          if (hasBegun && !wasNotSent(cause)) settle()
-          else giveBack(state, grant)
-          return Effect.failCause(cause)
-        },
-        onSuccess: (response) => {
-          settle(response.redirected === true ? undefined : response)
-          return Effect.succeed(response)
-        }
-      })
+      return learning(send, restore, settle, () => giveBack(state, grant))
     }
 
     /** Without this, the memory of a program with many tenants would only grow. */

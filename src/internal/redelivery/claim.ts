@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { Stage } from "../call/call.js"
 import { StagedClient, withStage } from "../call/staged.js"
-import { transportError, unclaimedCode } from "../call/transport.js"
+import { transportError, unclaimedCode } from "../http/transportError.js"
 
 /** `waiting`: nothing was written yet, and nothing sent. `claiming`: the claim is under way. `claimed`: the request may be sent. */
 export type ClaimState = "waiting" | "claiming" | "claimed"
@@ -37,8 +37,10 @@ export const claimed = <A, E, E2>(
     })
   })
   const stage: Stage = (next) => (sent) =>
-    Effect.flatMap(once, (isClaimed) =>
-      isClaimed ? next(sent) : transportError(sent.operation, sent.tenant, "not-sent", unclaimedCode))
+    Effect.flatMap(
+      once,
+      (isClaimed) => isClaimed ? next(sent) : transportError(sent.operation, sent.tenant, "not-sent", unclaimedCode)
+    )
   return {
     run: client instanceof StagedClient
       ? Effect.catchAllCause(
