@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, TestClock } from "effect"
 import { InvalidInput, TransportError } from "../../src/Errors.js"
-import { createUsersExport, IdentityClient, RateLimiter, Retry, updateTokenExchangeProfile } from "../../src/index.js"
+import { createUsersExport, IdentityClient, RateLimiter, Retry } from "../../src/index.js"
 import { Circuit } from "../../src/internal/call/circuit.js"
 import * as Testing from "../../src/Testing.js"
 import { baseUrl, bearer } from "../support/client.js"
@@ -142,22 +142,6 @@ describe("a circuit", () => {
       assert.strictEqual(settled, 2)
     }).pipe(Effect.provide(over(closed, [away], limiter)))
   })
-
-  it.effect("ends the waits of retries for the retry budget", () =>
-    Effect.gen(function*() {
-      yield* Effect.replicateEffect(Effect.fork(Effect.exit(operation)), 70)
-      const other = yield* Effect.fork(Effect.flip(updateTokenExchangeProfile({ id: "tep_1", name: "a name" })))
-      // Nothing shows what would become of its retry, and there is none left until a second is over.
-      yield* TestClock.adjust("500 millis")
-      assert.isNotNull(other.unsafePoll())
-      assert.lengthOf(yield* Testing.requests, 110)
-    }).pipe(
-      Effect.ensuring(TestClock.adjust("1 minute")),
-      Effect.provide(over(
-        { retryBudget: 0, circuit: { failures: 110 } },
-        Array.from({ length: 110 }, () => away)
-      ))
-    ))
 })
 
 describe("a circuit that is open", () => {

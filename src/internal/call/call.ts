@@ -65,29 +65,15 @@ export interface RunningCall extends Call {
 export interface Notes {
   /** The start of the call, moved forward by all waits that do not count towards its total time. */
   startedAt: number
-  /** The time at which the limiter let the attempt through, and its wait before that. */
-  sentAt: number
+  /** The wait of the attempt for the limiter. */
   waited: number
   /** True once the request of the attempt has begun. */
   hasBegun: boolean
-  /** The time limit of attempts, and of the last one, which is that or less. */
-  timeout: number
-  timeLimit: number
-  /** The numbers of the attempt in the retry budget and in the circuit. */
-  nth: number
+  /** The number of the attempt in the circuit. */
   entered: number | undefined
 }
 
-export const makeNotes = (now: number): Notes => ({
-  startedAt: now,
-  sentAt: 0,
-  waited: 0,
-  hasBegun: false,
-  timeout: Infinity,
-  timeLimit: Infinity,
-  nth: 0,
-  entered: undefined
-})
+export const makeNotes = (now: number): Notes => ({ startedAt: now, waited: 0, hasBegun: false, entered: undefined })
 
 /** A response, and the token of its request, which errors must not repeat. */
 export interface AuthorizedResponse extends RawResponse {

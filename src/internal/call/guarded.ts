@@ -1,8 +1,6 @@
 /** Guarded: no request is sent while the circuit is open, and circuit and retry budget learn from how each attempt ends. */
 import * as Effect from "effect/Effect"
 import { openCode, transportError } from "../http/transportError.js"
-import { isBackgroundWork } from "../limiter/backgroundWork.js"
-import { settingOf } from "../runtime/fiber.js"
 import { type AuthorizedResponse, now, type RunningCall, type Stage } from "./call.js"
 import type { Circuit } from "./circuit.js"
 import type { RetryBudget } from "./retryBudget.js"
@@ -26,33 +24,26 @@ export const unlessOpen = <A>(circuit: Circuit | undefined): Stage<RunningCall, 
     return transportError(operation, tenant, "not-sent", openCode)
   }
 
-/** The queue of a call in the limiter: its attempts are sent in the order of their numbers. */
-export const queueOf = ({ fiber, operation }: RunningCall): string =>
-  `${operation}${settingOf(fiber, isBackgroundWork) ? " (background)" : ""}`
-
 export const guarded = ({ budget, circuit }: Guards): Stage<RunningCall, AuthorizedResponse> => (next) => {
   const send = unlessOpen<AuthorizedResponse>(circuit)(next)
-  const ended = (call: RunningCall, isDown: boolean | undefined, isTimeout: boolean): void => {
+  const ended = (call: RunningCall, isDown: boolean | undefined): void => {
     if (isDown === undefined) return
     const { notes, telemetry } = call
-    if (isDown) budget?.attemptFailed(queueOf(call), notes.nth, isTimeout ? notes.timeLimit : undefined)
-    else budget?.endOutage()
+    budget?.attemptEnded(isDown)
     if (notes.entered === undefined || circuit?.attemptEnded(notes.entered, isDown, now(call)) !== true) return
     if (!isDown) return telemetry.circuitClosed()
-    budget?.endOutage() // retries that wait fail at once, as all calls do now
     telemetry.circuitOpened(circuit.failures)
   }
   return (call) => {
-    call.notes.nth = budget?.attemptStarted() ?? 0
     call.notes.entered = undefined
     // Suspended, so that a waiting attempt does not retain how it obtained its token.
     return Effect.matchEffect(Effect.suspend(() => send(call)), {
       onFailure: (error) => {
-        ended(call, failureShowsOutage(error), "code" in error && error.code === "TIMEOUT")
+        ended(call, failureShowsOutage(error))
         return Effect.fail(error)
       },
       onSuccess: (response) => {
-        ended(call, responseShowsOutage(response), false)
+        ended(call, responseShowsOutage(response))
         return Effect.succeed(response)
       }
     })

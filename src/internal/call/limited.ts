@@ -18,8 +18,7 @@ export const limited = (limiter: Limiter): Stage<RunningCall, AuthorizedResponse
   const waited = (): void => {
     if (!isWaiting) return
     isWaiting = false
-    notes.sentAt = now(call)
-    notes.waited = notes.sentAt - since
+    notes.waited = now(call) - since
     notes.startedAt += notes.waited
     telemetry.waitEnded(notes.waited)
   }

@@ -8,7 +8,7 @@ import * as Spans from "../telemetry/spans.js"
 import type { Stage } from "./call.js"
 import { Circuit, type CircuitOptions } from "./circuit.js"
 import type { Guards } from "./guarded.js"
-import * as RetryBudget from "./retryBudget.js"
+import { RetryBudget } from "./retryBudget.js"
 import type { Changes } from "./retryPolicy.js"
 
 /** Settings of a client: the address of its tenant, and the defaults of its calls. @since 0.1.0 @category models */
@@ -30,8 +30,8 @@ export interface Defaults {
   /**
    * Bounds the retries while the service is unavailable to a share of all calls of this client: 0.2 lets one call of five be retried. Ten
    * retries, and one more in each second, are always allowed. It binds only after 50 attempts in a row, of all operations, got no
-   * response, 5xx or 408; until one gets another response. A retry beyond the budget waits until that comes or a retry is left. It is
-   * skipped, and counts as an attempt, if a later attempt of the same operation has failed. `Infinity`: no bound. Default: 0.2.
+   * response, 5xx or 408; until one gets another response. A call that may not be retried fails with its last result. `Infinity`: no
+   * bound. Default: 0.2.
    */
   readonly retryBudget?: number | undefined
   /**
@@ -93,5 +93,5 @@ export const resolve = (
         }
       })
     )
-    return { budget: retryBudget === Infinity ? undefined : yield* RetryBudget.make(retryBudget), circuit }
+    return { budget: retryBudget === Infinity ? undefined : new RetryBudget(retryBudget), circuit }
   })

@@ -1,13 +1,11 @@
 /** Retried: a call is attempted until it has a final result, its policy allows no more, or the next wait would exceed its total time. */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type { TransportError } from "../../Errors.js"
 import * as ResponseHeaders from "../http/responseHeaders.js"
 import { backoff } from "../runtime/backoff.js"
 import { type AuthorizedResponse, now, type RunningCall, type Stage, timeLeft } from "./call.js"
-import { queueOf } from "./guarded.js"
 import type { RetryBudget } from "./retryBudget.js"
-import { canRetryFailure, canRetryResponse, isRateLimited, type AttemptFailure } from "./retryPolicy.js"
+import { type AttemptFailure, canRetryFailure, canRetryResponse, isRateLimited } from "./retryPolicy.js"
 
 type Result = Effect.Effect<AuthorizedResponse, AttemptFailure>
 
@@ -15,7 +13,7 @@ const wasNotSent = (error: AttemptFailure): boolean => error._tag !== "Transport
 
 export const retried =
   (budget: RetryBudget | undefined): Stage<RunningCall, AuthorizedResponse> => (next) => (call) => {
-    const { clock, endpoint, notes, policy, telemetry, wait } = call
+    const { clock, endpoint, policy, telemetry, wait } = call
     budget?.callStarted()
     const isLast = (nth: number): boolean => !(nth < policy.attempts) // also if that is not a number
     /**
@@ -46,56 +44,19 @@ export const retried =
         }
       })
 
-    /** Waits and makes the next attempt, or gives the last result if the wait would take too long. */
-    const retry = (
-      nth: number,
-      last: Result,
-      retryAfter?: Duration.Duration,
-      took = now(call) - notes.sentAt
-    ): Result =>
+    /** Waits and makes the next attempt, or gives the last result if the wait would take too long, or no retry is left. */
+    const retry = (nth: number, last: Result, retryAfter?: Duration.Duration): Result =>
       Effect.flatMap(backoff(policy, nth, retryAfter), (millis) => {
         if (millis >= timeLeft(call)) return last
-        const pause = wait(Effect.sleep(millis))
-        return budget === undefined || budget.take()
-          ? after(telemetry.backoff(millis, pause), () => attempt(nth + 1))
-          : after(
-            telemetry.retryDeferred(budget.shouldWarn(), pause),
-            () => retryBeyond(budget, nth + 1, last, retryAfter, took)
-          )
-      })
-
-    /**
-     * Waits for the budget and makes the next attempt, or skips it if it would be in vain. An attempt that is skipped counts as one that
-     * took as long as the one before it, and had the same result. All this does not count towards the total time.
-     */
-    const retryBeyond = (
-      budget: RetryBudget,
-      nth: number,
-      last: Result,
-      retryAfter: Duration.Duration | undefined,
-      took: number
-    ): Result => {
-      const since = now(call)
-      return after(wait(budget.wait(queueOf(call), Math.min(notes.timeout, timeLeft(call)))), (isAllowed) => {
-        const waited = now(call) - since
-        notes.startedAt += waited
-        if (isAllowed) {
-          telemetry.retryAllowed(waited)
-          return attempt(nth)
+        if (budget?.take(now(call)) === false) {
+          telemetry.retrySkipped(budget.shouldWarn(now(call)))
+          return last
         }
-        telemetry.retrySkipped()
-        if (isLast(nth)) return last
-        const rest = Math.max(0, took - waited)
-        notes.startedAt += rest
-        return after(wait(Effect.sleep(rest)), () => retry(nth, last, retryAfter, took))
-      })
-    }
-
-    /** Continues after a wait. If the client closes meanwhile, the call ends as it does when its next attempt is not sent. */
-    const after = <B>(pause: Effect.Effect<B, TransportError>, then: (result: B) => Result): Result =>
-      Effect.matchEffect(pause, {
-        onFailure: (closed) => uncertain ?? Effect.fail(closed),
-        onSuccess: then
+        // If the client closes meanwhile, the call ends as it does when its next attempt is not sent.
+        return Effect.matchEffect(telemetry.backoff(millis, wait(Effect.sleep(millis))), {
+          onFailure: (closed) => uncertain ?? Effect.fail(closed),
+          onSuccess: () => attempt(nth + 1)
+        })
       })
 
     return attempt(1)

@@ -30,7 +30,7 @@ export interface Policy {
   /** The upper bound of all waits. A longer `Retry-After` is still waited for. Default: 10 s. */
   readonly maxDelay: Duration.DurationInput
   /**
-   * The time for all attempts and the waits between them; waits for the rate limiter and for the retry budget do not count. A call
+   * The time for all attempts and the waits between them; waits for the rate limiter do not count. A call
    * fails at once with its last failure if its next wait would exceed it. It does not limit the first attempt. Default: 2 minutes.
    */
   readonly totalTime: Duration.DurationInput

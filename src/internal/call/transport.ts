@@ -18,10 +18,9 @@ export const transport = (
   maxBodySize: number
 ): Send<RunningCall> =>
 (call) => {
-  const { authorization = "", endpoint, headers, notes, operation, request, settings, tenant, trace, url } = call
-  notes.timeout = Duration.toMillis(settings.timeout)
-  const millis = call.attempt === 1 ? notes.timeout : Math.min(notes.timeout, timeLeft(call))
-  notes.timeLimit = millis
+  const { authorization = "", endpoint, headers, operation, request, settings, tenant, trace, url } = call
+  const limit = Duration.toMillis(settings.timeout)
+  const millis = call.attempt === 1 ? limit : Math.min(limit, timeLeft(call))
   const send = endpoint.events === undefined ? exchange : opening
   const raw = {
     method: request.method,
