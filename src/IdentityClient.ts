@@ -5,32 +5,27 @@ import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import { dual, pipe } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { Endpoint } from "./Endpoint.js"
-import type { ClientError, InvalidInput, RateLimited } from "./Errors.js"
+import type { ClientError, InvalidInput } from "./Errors.js"
 import { authorized, withToken } from "./internal/call/authorized.js"
 import { beginnerOf, runningCalls } from "./internal/call/begin.js"
 import type { Stage } from "./internal/call/call.js"
 import { guarded, unlessOpen } from "./internal/call/guarded.js"
 import { limited } from "./internal/call/limited.js"
-import { type Options, resolve } from "./internal/call/options.js"
+import { type Options, resolve, tenantOf } from "./internal/call/options.js"
 import { retried } from "./internal/call/retried.js"
-import * as RetryPolicy from "./internal/call/retryPolicy.js"
-import { type CallSettings, currentSettings } from "./internal/call/settings.js"
+import { policiesOf } from "./internal/call/retryPolicy.js"
+import { changeSettings } from "./internal/call/settings.js"
 import * as Staged from "./internal/call/staged.js"
 import { traced } from "./internal/call/traced.js"
 import { transport } from "./internal/call/transport.js"
-import * as BaseUrl from "./internal/http/baseUrl.js"
 import * as Exchange from "./internal/http/exchange.js"
 import * as ExtraFields from "./internal/http/extraFields.js"
-import * as Request from "./internal/http/requestEncoder.js"
 import { bodyLimits } from "./internal/http/responseBody.js"
-import * as Response from "./internal/http/responseDecoder.js"
-import * as FiberAccess from "./internal/runtime/fiber.js"
 import * as Timeouts from "./internal/runtime/timeouts.js"
 import * as CallTelemetry from "./internal/telemetry/callTelemetry.js"
 import * as RepeatedBuilds from "./internal/telemetry/repeatedBuilds.js"
@@ -54,10 +49,8 @@ export type { RawResponse as Response } from "./internal/http/rawExchange.js"
 
 /**
  * Makes a client. Make it once and share it. Closing its scope waits up to 5 s for running calls; one that still waits or has no response
- * then fails with `TransportError` and the code `CLOSED`. Fails with
- * `InvalidInput` if `baseUrl` is not http(s), contains credentials, a query or a fragment, or would send tokens
- * unencrypted, if `retry.attempts`, `retryBudget` or `maxBodySize` is below zero or not a number, and if a field of `circuit` is out of
- * range.
+ * then fails with `TransportError` and the code `CLOSED`. Fails with `InvalidInput` if an option is out of range, or if `baseUrl` is not http(s),
+ * contains credentials, a query or a fragment, or would send tokens unencrypted.
  * @since 0.1.0 @category constructors
  */
 export const make = (options: Options): Effect.Effect<
@@ -67,18 +60,16 @@ export const make = (options: Options): Effect.Effect<
 > =>
   Effect.gen(function*() {
     const { maxBodySize = bodyLimits.decoded, propagateTrace = false, retry } = options
-    const tenant = yield* options.domain === undefined
-      ? BaseUrl.parse("IdentityClient.layer", "baseUrl", options.baseUrl, options.allowInsecure)
-      : Effect.map(BaseUrl.ofDomain("IdentityClient.layer", options.domain), (origin) => `${origin}/api/v2`)
+    const tenant = yield* tenantOf("IdentityClient.layer", options)
     yield* RepeatedBuilds.count(tenant)
     const http = yield* HttpClient.HttpClient
     const tokens = yield* TokenProvider
     const limiter = yield* RateLimiter
-    const calls = yield* runningCalls(tenant)
+    const begin = beginnerOf(tenant, policiesOf(retry), CallTelemetry.make(tenant, propagateTrace))
+    const calls = yield* runningCalls(tenant, begin)
     const timeouts = yield* Timeouts.make
     const { budget, circuit } = yield* resolve("IdentityClient.layer", tenant, options)
     yield* Effect.addFinalizer(() => calls.drain) // before the requests end, and that before all waits do
-    const begin = beginnerOf(tenant, RetryPolicy.policiesOf(retry), CallTelemetry.make(tenant, propagateTrace))
     const largest = Math.max(maxBodySize, bodyLimits.drained)
 
     // A request passes it from the bottom to the top, and its response from the top to the bottom.
@@ -95,19 +86,7 @@ export const make = (options: Options): Effect.Effect<
     )
 
     const execute = <Input, Success, Failure>(endpoint: Endpoint<Input, Success, Failure>, input: Input) =>
-      calls.run<Success, Failure | ClientError | RateLimited>(endpoint.name, (wait, fiber) =>
-        Either.match(begin(endpoint, input, wait, fiber), {
-          onLeft: Effect.fail,
-          onRight: (call) => {
-            const strings = () =>
-              Request.strings(call.request)
-            return call.telemetry.run(
-              send(call),
-              (response) => Response.interpret(endpoint, tenant, response, strings, call.clock),
-              strings
-            )
-          }
-        }))
+      calls.run(endpoint, input, send)
     // Sound: the only failure that the type lacks is the limiter's `RateLimited`, which all operations must declare.
     return new Staged.StagedClient(execute as Context.Tag.Service<IdentityClient>["execute"])
   })
@@ -122,11 +101,6 @@ export const layer = (
 export const layerConfig = (options: Config.Config.Wrap<Options>) =>
   Layer.unwrapEffect(Effect.map(Config.unwrap(options), layer))
 
-const changeSettings = <A, E, R>(
-  self: Effect.Effect<A, E, R>,
-  changes: (settings: CallSettings) => Partial<CallSettings>
-) => FiberAccess.withSetting(self, currentSettings, (settings) => ({ ...settings, ...changes(settings) }))
-
 /**
  * Limits the time of each attempt, from asking for a connection to the last byte of the response. Default: 30 s. Waits for a
  * token, for a permit and between attempts do not count; a wait for a free connection does. Exceeding it is `TransportError` with the code `TIMEOUT`.
@@ -135,11 +109,7 @@ const changeSettings = <A, E, R>(
 export const withTimeout: {
   (limit: Duration.DurationInput): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   <A, E, R>(self: Effect.Effect<A, E, R>, limit: Duration.DurationInput): Effect.Effect<A, E, R>
-} = /* @__PURE__ */ dual(
-  2,
-  <A, E, R>(self: Effect.Effect<A, E, R>, limit: Duration.DurationInput) =>
-    changeSettings(self, () => ({ timeout: Duration.decode(limit) }))
-)
+} = /* @__PURE__ */ dual(2, (self, limit) => changeSettings(self, () => ({ timeout: Duration.decode(limit) })))
 
 /**
  * Adds headers to the calls in an effect, or replaces `Accept` and `User-Agent`. `Authorization` cannot be replaced.
@@ -150,8 +120,8 @@ export const withHeaders: {
   <A, E, R>(self: Effect.Effect<A, E, R>, headers: Headers.Input): Effect.Effect<A, E, R>
 } = /* @__PURE__ */ dual(
   2,
-  <A, E, R>(self: Effect.Effect<A, E, R>, headers: Headers.Input) =>
-    changeSettings(self, (settings) => ({ headers: Headers.merge(settings.headers, Headers.fromInput(headers)) }))
+  (self, headers) =>
+    changeSettings(self, (outer) => ({ headers: Headers.merge(outer.headers, Headers.fromInput(headers)) }))
 )
 
 /**
@@ -188,8 +158,7 @@ export const withFields: {
   <A, E, R>(self: Effect.Effect<A, E, R>, fields: ExtraFields.ExtraFields): Effect.Effect<A, E, R>
 } = /* @__PURE__ */ dual(
   2,
-  <A, E, R>(self: Effect.Effect<A, E, R>, fields: ExtraFields.ExtraFields) =>
-    changeSettings(self, (settings) => ({ fields: ExtraFields.append(settings.fields, fields) }))
+  (self, fields) => changeSettings(self, (outer) => ({ fields: ExtraFields.append(outer.fields, fields) }))
 )
 
 /** The status and the headers of a response. @since 0.1.0 @category models */

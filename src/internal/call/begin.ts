@@ -5,18 +5,19 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import type { Any } from "../../Endpoint.js"
-import type { InvalidInput, TransportError } from "../../Errors.js"
+import type { Any, Endpoint } from "../../Endpoint.js"
+import type { ClientError, InvalidInput, RateLimited, TransportError } from "../../Errors.js"
 import * as Request from "../http/requestEncoder.js"
+import { interpret } from "../http/responseDecoder.js"
 import { transportError } from "../http/transportError.js"
 import { type AnyFiber, clockOf, inOwnFiber, interruptInBackground, settingOf, withFiber } from "../runtime/fiber.js"
 import { forkCopy } from "../runtime/runner.js"
 import type * as CallTelemetry from "../telemetry/callTelemetry.js"
-import { makeNotes, now, type RunningCall, type Wait } from "./call.js"
+import { type AuthorizedResponse, makeNotes, now, type RunningCall, type Send, type Wait } from "./call.js"
 import type { policiesOf } from "./retryPolicy.js"
 import { currentSettings } from "./settings.js"
 
-/** Makes a function that begins the calls of a tenant's client. */
+/** Makes a function that begins the calls of a tenant's client: it validates and encodes their input. */
 export const beginnerOf = (
   tenant: string,
   policyOf: ReturnType<typeof policiesOf>,
@@ -44,8 +45,8 @@ export const beginnerOf = (
   }))
 }
 
-/** Starts to count the calls of a tenant. Once the scope is closed, no call waits for anything any more. */
-export const runningCalls = Effect.fnUntraced(function*(tenant: string) {
+/** Counts the running calls of a tenant's client. Once the scope is closed, no call waits for anything any more. */
+export const runningCalls = Effect.fnUntraced(function*(tenant: string, begin: ReturnType<typeof beginnerOf>) {
   const running = new Set<AnyFiber>()
   let isClosing = false
   let isClosed = false
@@ -66,20 +67,29 @@ export const runningCalls = Effect.fnUntraced(function*(tenant: string) {
         ? Effect.void
         : Effect.asVoid(inOwnFiber(Effect.timeoutOption(Deferred.await(drained), "5 seconds")))
     }),
-    /** Runs a call in a fiber of its own, because the program's may not be interrupted when the client closes. */
-    run: <A, E>(operation: string, call: (wait: Wait, fiber: AnyFiber) => Effect.Effect<A, E>) => {
-      const closed = () => transportError(operation, tenant, "not-sent", "CLOSED")
+    /** Sends a call in a fiber of its own, because the program's may not be interrupted when the client closes, and reads its response. */
+    run: <Input, Success, Failure>(
+      endpoint: Endpoint<Input, Success, Failure>,
+      input: Input,
+      send: Send<RunningCall, AuthorizedResponse>
+    ): Effect.Effect<Success, Failure | ClientError | RateLimited> => {
+      const closed = () => transportError(endpoint.name, tenant, "not-sent", "CLOSED")
       const wait: Wait = <A, E, R>(wait: Effect.Effect<A, E, R>, ended?: () => Exit.Exit<A, E> | undefined) =>
         Effect.catchAllCause(Effect.interruptible(wait), (cause): Effect.Effect<A, E | TransportError> => {
           if (!Cause.isInterruptedOnly(cause)) return Effect.failCause(cause)
           return ended?.() ?? (isClosed ? closed() : Effect.failCause(cause))
         })
-      return withFiber<A, E | TransportError>((caller) =>
+      const started = withFiber<Success, Failure | ClientError | RateLimited>((fiber) => {
+        running.add(fiber)
+        const begun = begin(endpoint, input, wait, fiber)
+        if (Either.isLeft(begun)) return Effect.fail(begun.left)
+        const call = begun.right
+        const strings = () => Request.strings(call.request)
+        const read = (response: AuthorizedResponse) => interpret(endpoint, tenant, response, strings, call.clock)
+        return call.telemetry.run(send(call), read, strings)
+      })
+      return withFiber<Success, Failure | ClientError | RateLimited>((caller) =>
         isClosing ? closed() : Effect.async((resume) => {
-          const started = withFiber((fiber) => {
-            running.add(fiber)
-            return call(wait, fiber)
-          })
           const fiber = forkCopy(caller, started, (fiber, exit) => {
             running.delete(fiber)
             if (running.size === 0 && isClosing) Deferred.unsafeDone(drained, Effect.void)

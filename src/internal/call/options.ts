@@ -3,6 +3,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { InvalidInput } from "../../Errors.js"
+import * as BaseUrl from "../http/baseUrl.js"
 import * as Metrics from "../telemetry/metrics.js"
 import * as Spans from "../telemetry/spans.js"
 import type { Stage } from "./call.js"
@@ -74,6 +75,12 @@ const issuesOf = (options: Defaults): InvalidInput["issues"] => {
     )
   ]
 }
+
+/** Gives the base URL of the tenant that options name; `operation` names the layer in the failure. */
+export const tenantOf = (operation: string, options: Options): Effect.Effect<string, InvalidInput> =>
+  options.domain === undefined
+    ? BaseUrl.parse(operation, "baseUrl", options.baseUrl, options.allowInsecure)
+    : Effect.map(BaseUrl.ofDomain(operation, options.domain), (origin) => `${origin}/api/v2`)
 
 /** Validates the options of a client of a tenant, and makes its retry budget and its circuit, which end with the scope. */
 export const resolve = (
