@@ -9,7 +9,7 @@ import { withFiber } from "../../src/internal/runtime/fiber.js"
 import * as CallTelemetry from "../../src/internal/telemetry/callTelemetry.js"
 import { deleteEventStream } from "../../src/operations/index.js"
 
-export const tenant = "https://t.example.com/api/v2"
+const tenant = "https://t.example.com/api/v2"
 
 /** A response of status 204. */
 export const answer: AuthorizedResponse = {

@@ -12,14 +12,14 @@ import type { AttemptFailure } from "./retryPolicy.js"
 const none: ReadonlyArray<Stage> = []
 
 /** The stages of the calls in an effect, the outermost first. */
-export const currentStages = /* @__PURE__ */ makeSetting("call/stages", () => none)
+const currentStages = /* @__PURE__ */ makeSetting("call/stages", () => none)
 
 /** Adds a stage to the calls in an effect, within those that they have already. */
 export const withStage = <A, E, R>(self: Effect.Effect<A, E, R>, stage: Stage): Effect.Effect<A, E, R> =>
   withSetting(self, currentStages, (stages) => [...stages, stage])
 
 /** Runs an effect without the stages around it. */
-export const withoutStages = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+const withoutStages = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   withSetting(self, currentStages, () => none)
 
 /** A client that runs the stages of its calls: a client that users made themselves may not. */
