@@ -1,13 +1,13 @@
 /** Rate limiters of your own: whatever limits an effect is one. */
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { assert, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, RateLimiter as Rate, Redacted, type Scope, TestClock } from "effect"
+import { Effect, Fiber, Layer, Redacted, type Scope, TestClock } from "effect"
 import { deleteEventStream, IdentityClient, RateLimiter, TokenProvider } from "effect-identity-client"
+import { perSecond } from "./support/effectLimiter.js"
 
-// The limiters: five calls in flight, a fixed delay, and Effect's own limiter.
+// The limiters: five calls in flight, and a fixed delay.
 const inFlight = Effect.map(Effect.makeSemaphore(5), (five) => RateLimiter.make(() => five.withPermits(1)))
 const delayed = Effect.succeed(RateLimiter.make(() => Effect.delay("100 millis")))
-const perSecond = Effect.map(Rate.make({ limit: 5, interval: "1 second" }), (five) => RateLimiter.make(() => five))
 
 // The layer of one.
 const InFlight = Layer.scoped(RateLimiter.RateLimiter, inFlight)

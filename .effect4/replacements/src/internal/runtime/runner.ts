@@ -34,12 +34,6 @@ export const forkCopy = <A, E>(
 export const onExit = <A, E>(fiber: Fiber.Fiber<A, E>, listener: (exit: Exit.Exit<A, E>) => void): () => void =>
   fiber.addObserver(listener)
 
-/** Calls a function when a fiber ends by an interruption. */
-export const onInterruptedExit = (fiber: AnyFiber, listener: () => void): () => void =>
-  onExit(fiber, (exit) => {
-    if (Exit.hasInterrupts(exit)) listener()
-  })
-
 /** Lets the interruption of an effect not wait for its end. */
 export const disconnect = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.uninterruptibleMask((restore) =>
