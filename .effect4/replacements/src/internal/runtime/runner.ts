@@ -1,6 +1,6 @@
 /** Runs effects from plain code, and observes their fibers. */
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
+import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import { type AnyFiber, contextOf } from "./fiber.js"
