@@ -56,7 +56,8 @@ export const staged = (stages: ReadonlyArray<Stage> = none): Stage<RunningCall> 
       call,
       (keep) => withoutStages(stage((changed) => keep(() => inner(changed)))(one))
     )
-  return [...stages, ...own].reduceRight(wrapped, last)(call)
+  const { attempt, headers, method, operation, tenant, url } = call // not its token: a stage may log what it sees
+  return [...stages, ...own].reduceRight(wrapped, last)({ tenant, operation, attempt, method, url, headers })
 }
 
 /** Runs the stages of a call around a handler, which stands in for the service. */
