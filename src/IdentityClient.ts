@@ -19,7 +19,7 @@ import { limited } from "./internal/call/limited.js"
 import { type Options, resolve, tenantOf } from "./internal/call/options.js"
 import { retried } from "./internal/call/retried.js"
 import { policiesOf } from "./internal/call/retryPolicy.js"
-import { changeSettings } from "./internal/call/settings.js"
+import { changeSettings, observed, type ResponseInfo } from "./internal/call/settings.js"
 import * as Staged from "./internal/call/staged.js"
 import { traced } from "./internal/call/traced.js"
 import { transport } from "./internal/call/transport.js"
@@ -45,6 +45,7 @@ export type { Call, Send, Stage } from "./internal/call/call.js"
 export type { AttemptFailure } from "./internal/call/retryPolicy.js"
 export type { CircuitOptions } from "./internal/call/circuit.js"
 export type { Defaults, Options } from "./internal/call/options.js"
+export type { ResponseInfo } from "./internal/call/settings.js"
 export type { RawResponse as Response } from "./internal/http/rawExchange.js"
 
 /**
@@ -161,12 +162,6 @@ export const withFields: {
   (self, fields) => changeSettings(self, (outer) => ({ fields: ExtraFields.append(outer.fields, fields) }))
 )
 
-/** The status and the headers of a response. @since 0.1.0 @category models */
-export interface ResponseInfo {
-  readonly status: number
-  readonly headers: Headers.Headers
-}
-
 /**
  * Adds status and headers of the last response in an effect, also if the call was retried after it; none if no response came, for
  * example with a mock.
@@ -177,11 +172,6 @@ export const withResponse = <A, E, R>(
 ): Effect.Effect<{ readonly value: A; readonly response: Option.Option<ResponseInfo> }, E, R> =>
   Effect.suspend(() => {
     let last = Option.none<ResponseInfo>()
-    const recorded = changeSettings(self, (outer) => ({
-      onResponse: (response) => {
-        last = Option.some({ status: response.status, headers: response.headers })
-        outer.onResponse?.(response)
-      }
-    }))
+    const recorded = observed(self, ({ headers, status }) => void (last = Option.some({ status, headers })))
     return Effect.map(recorded, (value) => ({ value, response: last }))
   })

@@ -29,3 +29,21 @@ export const changeSettings = <A, E, R>(
   self: Effect.Effect<A, E, R>,
   changes: (settings: CallSettings) => Partial<CallSettings>
 ): Effect.Effect<A, E, R> => withSetting(self, currentSettings, (settings) => ({ ...settings, ...changes(settings) }))
+
+/** The status and the headers of a response. @since 0.1.0 @category models */
+export interface ResponseInfo {
+  readonly status: number
+  readonly headers: Headers.Headers
+}
+
+/** Gives each response of the calls in an effect to a function as it arrives. */
+export const observed = <A, E, R>(
+  self: Effect.Effect<A, E, R>,
+  onResponse: (response: ResponseInfo) => void
+): Effect.Effect<A, E, R> =>
+  changeSettings(self, (outer) => ({
+    onResponse: (response) => {
+      onResponse(response)
+      outer.onResponse?.(response)
+    }
+  }))
