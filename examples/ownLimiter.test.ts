@@ -1,49 +1,40 @@
-/** A rate limiter of your own: at most five calls of a tenant are in flight. */
+/** Rate limiters of your own: whatever limits an effect is one. */
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { assert, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Redacted, Stream, TestClock } from "effect"
+import { Effect, Fiber, Layer, Redacted, type Scope, TestClock } from "effect"
 import { deleteEventStream, IdentityClient, RateLimiter, TokenProvider } from "effect-identity-client"
+import { perSecond } from "./support/effectLimiter.js"
 
-// The limiter: a semaphore for each tenant.
-const MaxInFlight = Layer.sync(RateLimiter.RateLimiter, () => {
-  const tenants = new Map<string, Effect.Semaphore>()
-  const semaphoreOf = (tenant: string) => {
-    const semaphore = tenants.get(tenant) ?? Effect.unsafeMakeSemaphore(5)
-    tenants.set(tenant, semaphore)
-    return semaphore
-  }
-  return {
-    // Taking is the last step of `acquire`: nothing after it fails, and interruption of the wait takes nothing. The
-    // client settles each permit exactly once: with the response, or with `undefined` if none came or the call was
-    // interrupted.
-    acquire: ({ tenant }) => {
-      const semaphore = semaphoreOf(tenant)
-      return Effect.as(semaphore.take(1), { settle: () => Effect.asVoid(semaphore.release(1)) })
-    },
-    status: Effect.succeed([]),
-    changes: Stream.empty
-  }
-})
+// The limiters: five calls in flight, and a fixed delay.
+const inFlight = Effect.map(Effect.makeSemaphore(5), (five) => RateLimiter.make(() => five.withPermits(1)))
+const delayed = Effect.succeed(RateLimiter.make(() => Effect.delay("100 millis")))
 
-// Its test, over a network that takes a second for each call.
-const network = () => {
+// The layer of one.
+const InFlight = Layer.scoped(RateLimiter.RateLimiter, inFlight)
+
+// Their tests, over a network that takes two seconds for each call.
+const network = (limiter: Effect.Effect<RateLimiter.RateLimiter["Type"], never, Scope.Scope>) => {
   let sent = 0
   const client = HttpClient.make((request) =>
     Effect.sync(() => sent++).pipe(
-      Effect.zipRight(Effect.sleep("1 second")),
+      Effect.zipRight(Effect.sleep("2 seconds")),
       Effect.as(HttpClientResponse.fromWeb(request, new Response(null, { status: 204 })))
     )
   )
   const layer = IdentityClient.layer({ baseUrl: "https://tenant.example.com/api/v2" }).pipe(
-    Layer.provide([MaxInFlight, TokenProvider.layerBearer(Redacted.make("token"))]),
+    Layer.provide([
+      limiter === inFlight ? InFlight : Layer.scoped(RateLimiter.RateLimiter, limiter),
+      TokenProvider.layerBearer(Redacted.make("token"))
+    ]),
     Layer.provide(Layer.succeed(HttpClient.HttpClient, client))
   )
   return { layer, sent: () => sent }
 }
 
+const call = deleteEventStream({ id: "est_1234567890123456789012" })
+
 it.effect("at most five calls are in flight, also when some are interrupted", () => {
-  const { layer, sent } = network()
-  const call = deleteEventStream({ id: "est_1234567890123456789012" })
+  const { layer, sent } = network(inFlight)
   return Effect.gen(function*() {
     const calls = yield* Effect.forEach(Array.from({ length: 12 }), () => Effect.fork(call))
     yield* TestClock.adjust(0)
@@ -53,7 +44,34 @@ it.effect("at most five calls are in flight, also when some are interrupted", ()
     yield* TestClock.adjust(0)
     assert.strictEqual(sent(), 6)
 
-    yield* TestClock.adjust("3 seconds")
+    yield* TestClock.adjust("6 seconds")
     assert.strictEqual(sent(), 11)
+  }).pipe(Effect.provide(layer))
+})
+
+it.effect("a call begins after the delay", () => {
+  const { layer, sent } = network(delayed)
+  return Effect.gen(function*() {
+    yield* Effect.fork(call)
+    yield* TestClock.adjust("99 millis")
+    assert.strictEqual(sent(), 0)
+    yield* TestClock.adjust("1 millis")
+    assert.strictEqual(sent(), 1)
+    yield* TestClock.adjust("2 seconds")
+  }).pipe(Effect.provide(layer))
+})
+
+it.effect("five calls begin in each second, and one that is interrupted does not wait", () => {
+  const { layer, sent } = network(perSecond)
+  return Effect.gen(function*() {
+    const calls = yield* Effect.forEach(Array.from({ length: 12 }), () => Effect.fork(call))
+    yield* TestClock.adjust(0)
+    assert.strictEqual(sent(), 5)
+    yield* Fiber.interrupt(calls[11]!)
+    yield* TestClock.adjust("1 second")
+    assert.strictEqual(sent(), 10)
+    yield* TestClock.adjust("1 second")
+    assert.strictEqual(sent(), 11)
+    yield* TestClock.adjust("2 seconds")
   }).pipe(Effect.provide(layer))
 })

@@ -5,33 +5,30 @@ import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
-import { dual } from "effect/Function"
+import { dual, pipe } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { Endpoint } from "./Endpoint.js"
-import type { ClientError, InvalidInput, RateLimited } from "./Errors.js"
-import type { CircuitOptions } from "./internal/call/circuit.js"
-import { carriesOutClaims } from "./internal/call/claim.js"
-import * as Guards from "./internal/call/guards.js"
-import * as Pipeline from "./internal/call/pipeline.js"
-import * as RepeatedBuilds from "./internal/call/repeatedBuilds.js"
-import { RetryLoop } from "./internal/call/retryLoop.js"
-import * as RetryPolicy from "./internal/call/retryPolicy.js"
-import * as RunningCalls from "./internal/call/runningCalls.js"
-import { type CallSettings, currentSettings } from "./internal/call/settings.js"
-import * as BaseUrl from "./internal/http/baseUrl.js"
+import type { ClientError, InvalidInput } from "./Errors.js"
+import { authorized, withToken } from "./internal/call/authorized.js"
+import { beginnerOf, runningCalls } from "./internal/call/begin.js"
+import type { Stage } from "./internal/call/call.js"
+import { guarded, unlessOpen } from "./internal/call/guarded.js"
+import { limited } from "./internal/call/limited.js"
+import { type Options, resolve, tenantOf } from "./internal/call/options.js"
+import { retried } from "./internal/call/retried.js"
+import { policiesOf } from "./internal/call/retryPolicy.js"
+import { changeSettings, observed, type ResponseInfo } from "./internal/call/settings.js"
+import * as Staged from "./internal/call/staged.js"
+import { traced } from "./internal/call/traced.js"
+import { transport } from "./internal/call/transport.js"
 import * as Exchange from "./internal/http/exchange.js"
 import * as ExtraFields from "./internal/http/extraFields.js"
-import type * as EventStream from "./internal/http/media/eventStream.js"
-import type { RawResponse } from "./internal/http/rawExchange.js"
-import * as Request from "./internal/http/requestEncoder.js"
 import { bodyLimits } from "./internal/http/responseBody.js"
-import * as Response from "./internal/http/responseDecoder.js"
-import * as FiberAccess from "./internal/runtime/fiber.js"
 import * as Timeouts from "./internal/runtime/timeouts.js"
 import * as CallTelemetry from "./internal/telemetry/callTelemetry.js"
+import * as RepeatedBuilds from "./internal/telemetry/repeatedBuilds.js"
 import { RateLimiter } from "./RateLimiter.js"
 import { TokenProvider } from "./TokenProvider.js"
 
@@ -44,51 +41,17 @@ export class IdentityClient extends Context.Tag("effect-identity-client/Identity
   ) => Effect.Effect<Success, Failure | ClientError>
 }>() {}
 
+export type { Call, Send, Stage } from "./internal/call/call.js"
+export type { AttemptFailure } from "./internal/call/retryPolicy.js"
 export type { CircuitOptions } from "./internal/call/circuit.js"
-
-/** Settings of a client: the address of its tenant, and the defaults of its calls. @since 0.1.0 @category models */
-export type Options =
-  & Defaults
-  & (
-    /** The base URL of the management interface, for example `https://tenant.eu.example.com/api/v2`. */
-    | { readonly baseUrl: string; readonly domain?: undefined }
-    /** The tenant's domain, for example `tenant.eu.example.com`. The base URL follows from it. */
-    | { readonly domain: string; readonly baseUrl?: undefined }
-  )
-
-/** Settings for all calls of a client. @since 0.1.0 @category models */
-export interface Defaults {
-  /** Allows plain http to hosts other than this machine. Default: false. */
-  readonly allowInsecure?: boolean | undefined
-  /** Changes the retry policy. `Retry.withPolicy` and `Retry.withoutRetries` around a call win. Default: `Retry.defaultPolicy`. */
-  readonly retry?: RetryPolicy.Changes | undefined
-  /**
-   * Bounds the retries while the service is unavailable to a share of all calls of this client: 0.2 lets one call of five be retried. Ten
-   * retries, and one more in each second, are always allowed. It binds only after 50 attempts in a row, of all operations, got no
-   * response, 5xx or 408; until one gets another response. A retry beyond the budget waits until that comes or a retry is left. It is
-   * skipped, and counts as an attempt, if a later attempt of the same operation has failed. `Infinity`: no bound. Default: 0.2.
-   */
-  readonly retryBudget?: number | undefined
-  /**
-   * Refuses calls while the service is unavailable: they fail at once with `TransportError`, `outcome: "not-sent"` and the code
-   * `CIRCUIT_OPEN`, unless an attempt before had another outcome. `{}` takes all defaults. Default: no call is refused.
-   */
-  readonly circuit?: CircuitOptions | undefined
-  /**
-   * The largest decoded body in bytes, after decompression. A larger one is `UnexpectedResponse`. Default: 64 MiB. A body is parsed in one
-   * piece, in about 10 ms for each MiB, or ten times that if it consists of many small values.
-   */
-  readonly maxBodySize?: number | undefined
-  /** Sends `traceparent` with each request, so that the service can continue the trace of the call. Default: false. */
-  readonly propagateTrace?: boolean | undefined
-}
+export type { Defaults, Options } from "./internal/call/options.js"
+export type { ResponseInfo } from "./internal/call/settings.js"
+export type { RawResponse as Response } from "./internal/http/rawExchange.js"
 
 /**
  * Makes a client. Make it once and share it. Closing its scope waits up to 5 s for running calls; one that still waits or has no response
- * then fails with `TransportError` and the code `CLOSED`. Fails with
- * `InvalidInput` if `baseUrl` is not http(s), contains credentials, a query or a fragment, or would send tokens
- * unencrypted, if `retry.attempts`, `retryBudget` or `maxBodySize` is below zero or not a number, and if a field of `circuit` is out of
- * range.
+ * then fails with `TransportError` and the code `CLOSED`. Fails with `InvalidInput` if an option is out of range, or if `baseUrl` is not http(s),
+ * contains credentials, a query or a fragment, or would send tokens unencrypted.
  * @since 0.1.0 @category constructors
  */
 export const make = (options: Options): Effect.Effect<
@@ -98,69 +61,35 @@ export const make = (options: Options): Effect.Effect<
 > =>
   Effect.gen(function*() {
     const { maxBodySize = bodyLimits.decoded, propagateTrace = false, retry } = options
-    const tenant = yield* options.domain === undefined
-      ? BaseUrl.parse("IdentityClient.layer", "baseUrl", options.baseUrl, options.allowInsecure)
-      : Effect.map(BaseUrl.ofDomain("IdentityClient.layer", options.domain), (origin) => `${origin}/api/v2`)
+    const tenant = yield* tenantOf("IdentityClient.layer", options)
     yield* RepeatedBuilds.count(tenant)
     const http = yield* HttpClient.HttpClient
-    const largest = Math.max(maxBodySize, bodyLimits.drained)
-    const exchange = Exchange.make(http, largest)
-    const opening = Exchange.makeOpening(http, largest)
     const tokens = yield* TokenProvider
     const limiter = yield* RateLimiter
-    const calls = yield* RunningCalls.make(tenant)
+    const begin = beginnerOf(tenant, policiesOf(retry), CallTelemetry.make(tenant, propagateTrace))
+    const calls = yield* runningCalls(tenant, begin)
     const timeouts = yield* Timeouts.make
-    const guards = yield* Guards.make("IdentityClient.layer", tenant, options)
+    const { budget, circuit } = yield* resolve("IdentityClient.layer", tenant, options)
     yield* Effect.addFinalizer(() => calls.drain) // before the requests end, and that before all waits do
-    const telemetryOf = CallTelemetry.make(tenant, propagateTrace)
-    const policyOf = RetryPolicy.policiesOf(retry)
+    const largest = Math.max(maxBodySize, bodyLimits.drained)
 
-    const execute = <Input, Success, Failure>(endpoint: Endpoint<Input, Success, Failure>, input: Input) => {
-      const operation = endpoint.name
-      return calls.run<Success, Failure | ClientError | RateLimited>(operation, (wait, fiber) => {
-        const call = { tenant, operation }
-        const settings = FiberAccess.settingOf(fiber, currentSettings)
-        const clock = FiberAccess.clockOf(fiber)
-        const prepared = Request.make(endpoint, input, settings)
-        if (Either.isLeft(prepared)) return Effect.fail(prepared.left)
-        const request = prepared.right
-        const telemetry = telemetryOf(endpoint, fiber, clock)
-        const strings = () => Request.strings(request)
-        let events: EventStream.ByteStream | undefined
-        const send = endpoint.events === undefined ? exchange : opening((bytes) => void (events = bytes))
-        return telemetry.run(
-          new RetryLoop(endpoint, policyOf(fiber), fiber, wait, telemetry, guards, (attempt) =>
-            Pipeline.authorized(tokens, operation, attempt, (withToken) =>
-              Pipeline.permitted(limiter, call, attempt, (begin, waited) =>
-                withToken(waited, (authorization) =>
-                  begin((traceHeaders) =>
-                    observed(
-                      settings,
-                      Pipeline.exchange(
-                        send,
-                        call,
-                        Request.withAuthorization(request, tenant, authorization, traceHeaders),
-                        Response.bodyLimit(endpoint, maxBodySize),
-                        { timeouts, millis: attempt.limitTimeout(Duration.toMillis(settings.timeout)) }
-                      )
-                    )
-                  ))))).run(),
-          (response) => {
-            const result = Response.interpret(endpoint, tenant, response, strings, clock)
-            const bytes = events
-            return bytes === undefined ? result : Either.map(
-              result,
-              // Sound: the success of an operation with events is the stream of them.
-              () =>
-                Response.events(endpoint, tenant, bytes, response, strings) as Success
-            )
-          },
-          strings
-        )
-      })
-    }
+    // A request passes it from the bottom to the top, and its response from the top to the bottom.
+    const send = pipe(
+      transport(Exchange.make(http, largest), Exchange.makeOpening(http, largest), timeouts, maxBodySize),
+      traced,
+      unlessOpen(circuit),
+      Staged.staged(options.stages),
+      withToken(tokens),
+      limited(limiter),
+      authorized(tokens),
+      guarded({ budget, circuit }),
+      retried(budget)
+    )
+
+    const execute = <Input, Success, Failure>(endpoint: Endpoint<Input, Success, Failure>, input: Input) =>
+      calls.run(endpoint, input, send)
     // Sound: the only failure that the type lacks is the limiter's `RateLimited`, which all operations must declare.
-    return carriesOutClaims({ execute: execute as Context.Tag.Service<IdentityClient>["execute"] })
+    return new Staged.StagedClient(execute as Context.Tag.Service<IdentityClient>["execute"])
   })
 
 /** Provides a client. Build it once: all calls share token, limits and connections. @since 0.1.0 @category layers */
@@ -173,15 +102,6 @@ export const layer = (
 export const layerConfig = (options: Config.Config.Wrap<Options>) =>
   Layer.unwrapEffect(Effect.map(Config.unwrap(options), layer))
 
-/** Reports a response to the program that has asked for it. */
-const observed = <A extends RawResponse, E>({ onResponse }: CallSettings, exchange: Effect.Effect<A, E>) =>
-  onResponse === undefined ? exchange : Effect.tap(exchange, (response) => Effect.sync(() => onResponse(response)))
-
-const changeSettings = <A, E, R>(
-  self: Effect.Effect<A, E, R>,
-  changes: (settings: CallSettings) => Partial<CallSettings>
-) => FiberAccess.withSetting(self, currentSettings, (settings) => ({ ...settings, ...changes(settings) }))
-
 /**
  * Limits the time of each attempt, from asking for a connection to the last byte of the response. Default: 30 s. Waits for a
  * token, for a permit and between attempts do not count; a wait for a free connection does. Exceeding it is `TransportError` with the code `TIMEOUT`.
@@ -190,11 +110,7 @@ const changeSettings = <A, E, R>(
 export const withTimeout: {
   (limit: Duration.DurationInput): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   <A, E, R>(self: Effect.Effect<A, E, R>, limit: Duration.DurationInput): Effect.Effect<A, E, R>
-} = /* @__PURE__ */ dual(
-  2,
-  <A, E, R>(self: Effect.Effect<A, E, R>, limit: Duration.DurationInput) =>
-    changeSettings(self, () => ({ timeout: Duration.decode(limit) }))
-)
+} = /* @__PURE__ */ dual(2, (self, limit) => changeSettings(self, () => ({ timeout: Duration.decode(limit) })))
 
 /**
  * Adds headers to the calls in an effect, or replaces `Accept` and `User-Agent`. `Authorization` cannot be replaced.
@@ -205,8 +121,8 @@ export const withHeaders: {
   <A, E, R>(self: Effect.Effect<A, E, R>, headers: Headers.Input): Effect.Effect<A, E, R>
 } = /* @__PURE__ */ dual(
   2,
-  <A, E, R>(self: Effect.Effect<A, E, R>, headers: Headers.Input) =>
-    changeSettings(self, (settings) => ({ headers: Headers.merge(settings.headers, Headers.fromInput(headers)) }))
+  (self, headers) =>
+    changeSettings(self, (outer) => ({ headers: Headers.merge(outer.headers, Headers.fromInput(headers)) }))
 )
 
 /**
@@ -216,6 +132,17 @@ export const withHeaders: {
  */
 export const withFormBody = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   changeSettings(self, () => ({ contentType: "application/x-www-form-urlencoded" }))
+
+/**
+ * Adds a stage to the calls in an effect: it sees each request right before it is sent, after all waits, and its response. So it can
+ * add a header, write an audit log, or fail in place of the request. It can be interrupted, and its own calls have no stage.
+ * @since 0.1.0 @category combinators
+ * @example `IdentityClient.withStage(program, (next) => (call) => Effect.zipRight(Effect.log(call.operation), next(call)))`
+ */
+export const withStage: {
+  (stage: Stage): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  <A, E, R>(self: Effect.Effect<A, E, R>, stage: Stage): Effect.Effect<A, E, R>
+} = /* @__PURE__ */ dual(2, Staged.withStage)
 
 export type { ExtraFields, Json } from "./internal/http/extraFields.js"
 
@@ -232,15 +159,8 @@ export const withFields: {
   <A, E, R>(self: Effect.Effect<A, E, R>, fields: ExtraFields.ExtraFields): Effect.Effect<A, E, R>
 } = /* @__PURE__ */ dual(
   2,
-  <A, E, R>(self: Effect.Effect<A, E, R>, fields: ExtraFields.ExtraFields) =>
-    changeSettings(self, (settings) => ({ fields: ExtraFields.append(settings.fields, fields) }))
+  (self, fields) => changeSettings(self, (outer) => ({ fields: ExtraFields.append(outer.fields, fields) }))
 )
-
-/** The status and the headers of a response. @since 0.1.0 @category models */
-export interface ResponseInfo {
-  readonly status: number
-  readonly headers: Headers.Headers
-}
 
 /**
  * Adds status and headers of the last response in an effect, also if the call was retried after it; none if no response came, for
@@ -252,11 +172,6 @@ export const withResponse = <A, E, R>(
 ): Effect.Effect<{ readonly value: A; readonly response: Option.Option<ResponseInfo> }, E, R> =>
   Effect.suspend(() => {
     let last = Option.none<ResponseInfo>()
-    const recorded = changeSettings(self, (outer) => ({
-      onResponse: (response) => {
-        last = Option.some({ status: response.status, headers: response.headers })
-        outer.onResponse?.(response)
-      }
-    }))
+    const recorded = observed(self, ({ headers, status }) => void (last = Option.some({ status, headers })))
     return Effect.map(recorded, (value) => ({ value, response: last }))
   })

@@ -2,6 +2,7 @@
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import { InvalidInput } from "./Errors.js"
@@ -9,12 +10,12 @@ import * as Adaptive from "./internal/limiter/adaptive.js"
 import { isBackgroundWork } from "./internal/limiter/backgroundWork.js"
 import * as Fixed from "./internal/limiter/fixed.js"
 import * as Known from "./internal/limiter/known/options.js"
-import type { Limiter, Options, Status } from "./internal/limiter/limiter.js"
-import { make } from "./internal/limiter/queue.js"
+import type { Limit, Limiter, Options, Status } from "./internal/limiter/limiter.js"
+import * as Queue from "./internal/limiter/queue.js"
 import { withSetting } from "./internal/runtime/fiber.js"
 
 export type { Ceiling, KnownLimits, Prior, WithoutKnownLimits } from "./internal/limiter/known/options.js"
-export type { Call, LimitedResponse, Options, Permit, Status, WaitReason } from "./internal/limiter/limiter.js"
+export type { Call, Limit, LimitedResponse, Options, Status, WaitReason } from "./internal/limiter/limiter.js"
 
 /** The service that paces calls (contract: Limits). @since 0.1.0 @category tags */
 export class RateLimiter extends Context.Tag("effect-identity-client/RateLimiter")<RateLimiter, Limiter>() {}
@@ -44,12 +45,21 @@ export const changes: Stream.Stream<ReadonlyArray<Status>, never, RateLimiter> =
 export const withBackground = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   withSetting(self, isBackgroundWork, () => true)
 
-/** Lets every call start at once. @since 0.1.0 @category layers */
-export const layerUnlimited: Layer.Layer<RateLimiter> = /* @__PURE__ */ Layer.succeed(RateLimiter, {
-  acquire: () => Effect.succeed({ settle: () => Effect.void }),
-  status: /* @__PURE__ */ Effect.succeed([]),
-  changes: /* @__PURE__ */ Stream.make([])
+/**
+ * Makes a limiter of your own, which has no state to show. All that limits effects is one: it receives the effect that sends a call.
+ * @since 0.1.0 @category constructors @example `RateLimiter.make(() => semaphore.withPermits(1))`
+ */
+export const make = (limit: Limit): Context.Tag.Service<RateLimiter> => ({
+  limit,
+  status: Effect.succeed([]),
+  changes: Stream.make([])
 })
+
+/** Lets every call start at once. @since 0.1.0 @category layers */
+export const layerUnlimited: Layer.Layer<RateLimiter> = /* @__PURE__ */ Layer.sync(
+  RateLimiter,
+  () => make(() => identity)
+)
 
 /**
  * Applies one known limit to all calls: `limit` calls at once, and as many again per `interval`, evenly. Fails with
@@ -66,7 +76,7 @@ export const layerFixed = (
       const millis = Duration.toMillis(interval)
       const issues = [...Known.issuesOf(options), ...Known.reserveIssues(options)]
       if (issues.length > 0) return yield* new InvalidInput({ operation: "RateLimiter.layerFixed", issues })
-      return yield* make(Fixed.make(limit, limit / millis), options)
+      return yield* Queue.make(Fixed.make(limit, limit / millis), options)
     })
   )
 
@@ -89,7 +99,7 @@ export function layerAdaptive(options: Options & Known.KnownLimits = {}): Layer.
     RateLimiter,
     Effect.gen(function*() {
       const limits = yield* Known.resolve("RateLimiter.layerAdaptive", options)
-      return yield* make(Adaptive.make(limits), options)
+      return yield* Queue.make(Adaptive.make(limits), options)
     })
   )
 }

@@ -8,8 +8,8 @@ import * as Layer from "effect/Layer"
 import type { Any } from "./Endpoint.js"
 import type { ClientError } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
-import { afterClaim, carriesOutClaims } from "./internal/call/claim.js"
 import { currentSettings } from "./internal/call/settings.js"
+import { aroundHandler, StagedClient } from "./internal/call/staged.js"
 import * as HttpClients from "./internal/http/httpClients.js"
 import * as Request from "./internal/http/requestEncoder.js"
 import { settingOf, withFiber } from "./internal/runtime/fiber.js"
@@ -43,13 +43,18 @@ export const layer = (...handlers: ReadonlyArray<Handler>): Layer.Layer<Identity
       const handler = handlers.find((handler) => handler.endpoint.name === endpoint.name)
       return handler === undefined
         ? Effect.dieMessage(`Testing.layer: no handler for ${endpoint.name}`)
-        : Effect.flatMap(Request.make(endpoint, input, settingOf(fiber, currentSettings)), ({ fields }) =>
-          afterClaim(Effect.suspend(() => handler.handle(fields as never))))
+        : Effect.flatMap(Request.make(endpoint, input, settingOf(fiber, currentSettings)), (request) =>
+          aroundHandler(
+            fiber,
+            endpoint.name,
+            request,
+            Effect.suspend(() => handler.handle(request.fields as never))
+          ))
     })
   // Sound: `handle` ties each endpoint to a handler with the endpoint's own types.
   return Layer.succeed(
     IdentityClient,
-    carriesOutClaims({ execute: execute as Context.Tag.Service<IdentityClient>["execute"] })
+    new StagedClient(execute as Context.Tag.Service<IdentityClient>["execute"])
   )
 }
 

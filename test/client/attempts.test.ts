@@ -2,11 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { RateLimited, TokenError, type TransportError } from "../../src/Errors.js"
 import { deleteEventStream, redeliverEvent } from "../../src/index.js"
-import { openCode } from "../../src/internal/call/circuit.js"
-import { unclaimedCode } from "../../src/internal/call/claim.js"
 import { canRetryFailure, failureShowsOutage } from "../../src/internal/call/retryPolicy.js"
-import { transportError } from "../../src/internal/call/transportError.js"
 import { bodyFailed } from "../../src/internal/http/rawExchange.js"
+import { openCode, transportError, unclaimedCode } from "../../src/internal/http/transportError.js"
 import { baseUrl } from "../support/client.js"
 
 const failed = (outcome: TransportError["outcome"], code?: string) =>

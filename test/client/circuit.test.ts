@@ -2,11 +2,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, TestClock } from "effect"
 import { InvalidInput, TransportError } from "../../src/Errors.js"
-import { createUsersExport, IdentityClient, RateLimiter, Retry, updateTokenExchangeProfile } from "../../src/index.js"
+import { createUsersExport, IdentityClient, RateLimiter, Retry } from "../../src/index.js"
 import { Circuit } from "../../src/internal/call/circuit.js"
 import * as Testing from "../../src/Testing.js"
 import { baseUrl, bearer } from "../support/client.js"
 import { deletion as operation, run, unsent } from "../support/outage.js"
+import * as Permits from "../support/permits.js"
 
 /** Provides a client above these replies, and its limiter. */
 const over = (
@@ -130,9 +131,10 @@ describe("a circuit", () => {
 
   it.effect("settles the permits of a limiter that takes none back", () => {
     let settled = 0
-    const limiter = Layer.mock(RateLimiter.RateLimiter, {
-      acquire: () => Effect.as(Effect.sleep("1 second"), { settle: () => Effect.sync(() => void settled++) })
-    })
+    const limiter = Layer.succeed(
+      RateLimiter.RateLimiter,
+      Permits.limiterOf(() => Effect.as(Effect.sleep("1 second"), { settle: () => Effect.sync(() => void settled++) }))
+    )
     return Effect.gen(function*() {
       const calls = yield* Effect.forEach([0, 500], (wait) => Effect.fork(Effect.delay(Effect.flip(once), wait)))
       yield* TestClock.adjust("2 seconds")
@@ -140,22 +142,6 @@ describe("a circuit", () => {
       assert.strictEqual(settled, 2)
     }).pipe(Effect.provide(over(closed, [away], limiter)))
   })
-
-  it.effect("ends the waits of retries for the retry budget", () =>
-    Effect.gen(function*() {
-      yield* Effect.replicateEffect(Effect.fork(Effect.exit(operation)), 70)
-      const other = yield* Effect.fork(Effect.flip(updateTokenExchangeProfile({ id: "tep_1", name: "a name" })))
-      // Nothing shows what would become of its retry, and there is none left until a second is over.
-      yield* TestClock.adjust("500 millis")
-      assert.isNotNull(other.unsafePoll())
-      assert.lengthOf(yield* Testing.requests, 110)
-    }).pipe(
-      Effect.ensuring(TestClock.adjust("1 minute")),
-      Effect.provide(over(
-        { retryBudget: 0, circuit: { failures: 110 } },
-        Array.from({ length: 110 }, () => away)
-      ))
-    ))
 })
 
 describe("a circuit that is open", () => {

@@ -1,10 +1,11 @@
 /** Claims: what a call writes down before its request, which must not be sent twice. */
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Deferred, Effect, Exit, Fiber, Layer, Stream, TestClock } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, TestClock } from "effect"
 import { createUsersExport, deleteEventStream, Errors, IdentityClient, RateLimiter } from "../../src/index.js"
-import { claimed } from "../../src/internal/call/claim.js"
+import { claimed } from "../../src/internal/redelivery/claim.js"
 import * as Testing from "../../src/Testing.js"
 import { baseUrl, bearer, scripted } from "../support/client.js"
+import * as Permits from "../support/permits.js"
 
 const id = "est_0000000000000000000001"
 
@@ -13,15 +14,15 @@ const slowLimiter = Effect.gen(function*() {
   const opened = yield* Deferred.make<void>()
   const ends: Array<string> = []
   const end = (name: string) => Effect.sync(() => void ends.push(name))
-  const layer = Layer.succeed(RateLimiter.RateLimiter, {
-    acquire: () =>
+  const layer = Layer.succeed(
+    RateLimiter.RateLimiter,
+    Permits.limiterOf(() =>
       Effect.as(Deferred.await(opened), {
         settle: (response) => end(response === undefined ? "without a response" : "with a response"),
         giveBack: end("given back")
-      }),
-    status: Effect.succeed([]),
-    changes: Stream.empty
-  })
+      })
+    )
+  )
   return { open: Deferred.succeed(opened, undefined), ends, layer }
 })
 
@@ -118,7 +119,7 @@ describe("a claim", () => {
 
   it.scoped("is not carried out if the call fails before it", () =>
     Effect.gen(function*() {
-      const closed = Layer.mock(RateLimiter.RateLimiter, { acquire: () => Effect.die("no permit") })
+      const closed = Layer.succeed(RateLimiter.RateLimiter, Permits.limiterOf(() => Effect.die("no permit")))
       const { claim, count } = counted()
       const { call } = yield* setUp(closed, claim)
       assert.deepStrictEqual(yield* Effect.exit(call.run), Exit.die("no permit"))

@@ -1,7 +1,7 @@
 /** The error classes: their fields, how they print, and what they never print. */
 import { HttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Duration, Effect, Layer, Redacted, Schema, Stream } from "effect"
+import { Cause, Duration, Effect, Layer, Redacted, Schema } from "effect"
 import { inspect } from "node:util"
 import {
   createUsersExport,
@@ -17,6 +17,7 @@ import * as Testing from "../../src/Testing.js"
 import { baseUrl, bearer, call, failed, over, token } from "../support/client.js"
 import { effectMajor } from "../support/effectMajor.js"
 import type { Subject } from "../support/operations.js"
+import * as Permits from "../support/permits.js"
 
 const id = "est_1234567890123456789012"
 const failure: Errors.ErrorDetails = { operation: "deleteEventStream", message: "A reason." }
@@ -257,12 +258,12 @@ describe("errorCode, requestId, content type and path", () => {
 describe("a failure of the limiter", () => {
   it.effect("fails the call with its RateLimited, and nothing is sent", () =>
     Effect.gen(function*() {
-      const limiter = Layer.succeed(RateLimiter.RateLimiter, {
-        acquire: ({ operation }) =>
-          Effect.fail(new Errors.RateLimited({ operation, message: "Enough.", source: "limiter" })),
-        status: Effect.succeed([]),
-        changes: Stream.empty
-      })
+      const limiter = Layer.succeed(
+        RateLimiter.RateLimiter,
+        Permits.limiterOf(({ operation }) =>
+          Effect.fail(new Errors.RateLimited({ operation, message: "Enough.", source: "limiter" }))
+        )
+      )
       const client = IdentityClient.layer({ baseUrl }).pipe(
         Layer.provide([limiter, bearer]),
         Layer.provideMerge(Testing.layerHttp())

@@ -1,31 +1,17 @@
 import { HttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import {
-  Cause,
-  Context,
-  Duration,
-  Effect,
-  Exit,
-  Fiber,
-  Layer,
-  Option,
-  Redacted,
-  Stream,
-  TestClock,
-  Tracer
-} from "effect"
+import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, Option, Redacted, TestClock, Tracer } from "effect"
 import { inspect } from "node:util"
 import { RateLimited, TokenError, TransportError } from "../../src/Errors.js"
 import * as IdentityClient from "../../src/IdentityClient.js"
-import * as Pipeline from "../../src/internal/call/pipeline.js"
-import type { AttemptContext } from "../../src/internal/call/retryLoop.js"
-import type { RawResponse } from "../../src/internal/http/rawExchange.js"
-import * as CallTelemetry from "../../src/internal/telemetry/callTelemetry.js"
+import { limited } from "../../src/internal/call/limited.js"
 import { createUsersExport, deleteEventStream } from "../../src/operations/index.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as Retry from "../../src/Retry.js"
 import * as Testing from "../../src/Testing.js"
 import * as TokenProvider from "../../src/TokenProvider.js"
+import * as Permits from "../support/permits.js"
+import { answer, started } from "../support/stages.js"
 import { inProcess, type Reply } from "../support/tokenServer.js"
 
 const breathe = Effect.repeatN(Effect.yieldNow(), 100)
@@ -47,8 +33,9 @@ const tokensOf = (...values: ReadonlyArray<string>) => {
 const recording = (acquire: Effect.Effect<void, RateLimited> = Effect.void) => {
   const log: Array<string> = []
   const calls: Array<RateLimiter.Call> = []
-  const layer = Layer.succeed(RateLimiter.RateLimiter, {
-    acquire: (call) =>
+  const layer = Layer.succeed(
+    RateLimiter.RateLimiter,
+    Permits.limiterOf((call) =>
       Effect.zipRight(
         acquire,
         Effect.sync(() => {
@@ -59,10 +46,9 @@ const recording = (acquire: Effect.Effect<void, RateLimited> = Effect.void) => {
               Effect.sync(() => void log.push(`settle ${response === undefined ? "nothing" : response.status}`))
           }
         })
-      ),
-    status: Effect.succeed([]),
-    changes: Stream.empty
-  })
+      )
+    )
+  )
   return { calls, layer, log }
 }
 
@@ -475,7 +461,7 @@ describe("a permit is settled exactly once", () => {
       const inner = Context.get(context, RateLimiter.RateLimiter)
       return Context.make(RateLimiter.RateLimiter, {
         ...inner,
-        acquire: (call) => Effect.zipRight(Effect.sync(() => asked++), inner.acquire(call))
+        limit: (call) => (send) => Effect.zipRight(Effect.sync(() => asked++), inner.limit(call)(send))
       })
     })
     const layer = IdentityClient.layer({ baseUrl: "https://t.example.com/api/v2/" }).pipe(
@@ -492,9 +478,9 @@ describe("a permit is settled exactly once", () => {
       const limiter = yield* RateLimiter.RateLimiter
       let known: ReadonlyArray<RateLimiter.Status> | undefined
       const asking = Effect.uninterruptibleMask((restore) =>
-        Effect.withFiberRuntime<RateLimiter.Permit, RateLimited>((fiber) => {
+        Effect.withFiberRuntime<Permits.Permit, RateLimited>((fiber) => {
           fiber.unsafeInterruptAsFork(fiber.id())
-          const acquire = Effect.suspend(() => restore(limiter.acquire({ tenant: "t", operation: "o" })))
+          const acquire = Effect.suspend(() => restore(Permits.start(limiter, { tenant: "t", operation: "o" })))
           return Effect.zipRight(Effect.yieldNow(), acquire)
         })
       )
@@ -529,14 +515,13 @@ describe("a permit is settled exactly once", () => {
           if (throws) throw new Error(name)
           return Effect.void
         }
-        const limiter = Layer.succeed(RateLimiter.RateLimiter, {
-          acquire: () => {
+        const limiter = Layer.succeed(
+          RateLimiter.RateLimiter,
+          Permits.limiterOf(() => {
             log.push("acquire")
             return Effect.succeed({ settle: () => called("settle") })
-          },
-          status: Effect.succeed([]),
-          changes: Stream.empty
-        })
+          })
+        )
         const client = IdentityClient.layer({ baseUrl: "https://t.example.com" }).pipe(
           Layer.provide([limiter, tokensOf("t1").layer, Testing.layerHttp(Testing.reply({ status: 204 }))])
         )
@@ -564,49 +549,23 @@ describe("a permit is settled exactly once", () => {
 
   it.effect("even if the call is interrupted, at any step", () =>
     Effect.gen(function*() {
-      const response: RawResponse = {
-        status: 200,
-        headers: {} as never,
-        body: new Uint8Array(),
-        completeness: "complete",
-        redirected: false
-      }
       const outcomes = new Set<string>()
-      const telemetryOf = CallTelemetry.make("https://t.example.com", false)
-      const clock = yield* Effect.clock
       for (let steps = 0; steps < 60; steps++) {
         const counts = { acquired: 0, settled: 0 }
-        const limiter: RateLimiter.RateLimiter["Type"] = {
-          acquire: () =>
-            Effect.zipRight(
-              Effect.yieldNow(),
-              Effect.sync(() => {
-                counts.acquired++
-                return { settle: () => Effect.sync(() => void counts.settled++) }
-              })
-            ),
-          status: Effect.succeed([]),
-          changes: Stream.empty
-        }
-        const send = Effect.as(Effect.repeatN(Effect.yieldNow(), 5), response)
-        const call = yield* Effect.fork(Effect.uninterruptible(
-          Effect.withFiberRuntime<RawResponse, RateLimited | TransportError>((fiber) => {
-            const telemetry = telemetryOf(deleteEventStream.endpoint, fiber, clock)
-            const attempt: AttemptContext = {
-              wait: Effect.interruptible,
-              telemetry,
-              limitTimeout: (millis) => millis,
-              maySend: () => true,
-              pause: () => {},
-              resume: () => 0,
-              claim: undefined
-            }
-            return Pipeline.permitted(limiter, { tenant: "t", operation: "o" }, attempt, (begin) =>
-              begin(() =>
-                Effect.interruptible(send)
-              ))
-          })
-        ))
+        const limiter = Permits.limiterOf(() =>
+          Effect.zipRight(
+            Effect.yieldNow(),
+            Effect.sync(() => {
+              counts.acquired++
+              return { settle: () => Effect.sync(() => void counts.settled++) }
+            })
+          )
+        )
+        const send = limited(limiter)((one) => {
+          one.notes.hasBegun = true
+          return Effect.as(Effect.interruptible(Effect.repeatN(Effect.yieldNow(), 5)), answer)
+        })
+        const call = yield* Effect.fork(started(send))
         yield* Effect.repeatN(Effect.yieldNow(), steps)
         yield* Fiber.interrupt(call)
         assert.strictEqual(counts.settled, counts.acquired)

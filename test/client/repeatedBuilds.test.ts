@@ -1,8 +1,8 @@
 /** Programs that build a client for each call are warned, once in a process. */
 import { assert, beforeEach, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, TestClock } from "effect"
-import { count } from "../../src/internal/call/repeatedBuilds.js"
 import { globalValue } from "../../src/internal/runtime/memoize.js"
+import { count } from "../../src/internal/telemetry/repeatedBuilds.js"
 import * as Testing from "../../src/Testing.js"
 import { over } from "../support/client.js"
 
@@ -18,7 +18,7 @@ const linesOf = (host: string, builds: number) =>
 
 // Other test files of this process may have caused the warning.
 beforeEach(() => {
-  const name = "effect-identity-client/internal/call/repeatedBuilds"
+  const name = "effect-identity-client/internal/telemetry/repeatedBuilds"
   const builds = globalValue(name, () => ({ byTenant: new Map(), hasWarned: true }))
   builds.byTenant.clear()
   builds.hasWarned = false

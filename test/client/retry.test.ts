@@ -1,6 +1,6 @@
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Clock, Duration, Effect, Fiber, Layer, Redacted, Stream, TestClock } from "effect"
+import { Cause, Clock, Duration, Effect, Fiber, Layer, Redacted, TestClock } from "effect"
 import { RateLimited } from "../../src/Errors.js"
 import * as IdentityClient from "../../src/IdentityClient.js"
 import { createUsersExport, deleteEventStream, getJob, listActionVersions } from "../../src/operations/index.js"
@@ -10,6 +10,7 @@ import * as Testing from "../../src/Testing.js"
 import * as TokenProvider from "../../src/TokenProvider.js"
 import { over, scripted } from "../support/client.js"
 import { skewed } from "../support/fleet.js"
+import * as Permits from "../support/permits.js"
 import { cycle } from "../support/random.js"
 import { inProcess, type Reply } from "../support/tokenServer.js"
 
@@ -46,15 +47,15 @@ const setUp = (
     get: Effect.sync(() => Redacted.make(`t${++counts.tokens}`)),
     invalidate: () => Effect.void
   })
-  const limiter = Layer.succeed(RateLimiter.RateLimiter, {
-    acquire: () =>
+  const limiter = Layer.succeed(
+    RateLimiter.RateLimiter,
+    Permits.limiterOf(() =>
       Effect.map(acquire, () => {
         counts.acquired++
         return { settle: () => Effect.sync(() => void counts.settled++) }
-      }),
-    status: Effect.succeed([]),
-    changes: Stream.empty
-  })
+      })
+    )
+  )
   const layer = IdentityClient.layer({ baseUrl: "https://t.example.com/api/v2", ...more }).pipe(
     Layer.provide([network.layer, tokens, limiter])
   )
@@ -290,7 +291,7 @@ describe("Effect.timeout ends a call at its limit", () => {
   const never = TokenProvider.layerEffect(Effect.never)
   const token = TokenProvider.layerBearer(Redacted.make("t"))
   const network = (reply: Effect.Effect<Reply>) => inProcess(() => reply).layer
-  const silent = Layer.mock(RateLimiter.RateLimiter, { acquire: () => Effect.never })
+  const silent = Layer.succeed(RateLimiter.RateLimiter, Permits.limiterOf(() => Effect.never))
   const places = {
     "waiting for a token": [network(Effect.succeed(done)), never, RateLimiter.layerUnlimited],
     "waiting for a permit": [network(Effect.succeed(done)), token, silent],

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Layer, Redacted, Scope, Stream, TestClock } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Redacted, Scope, TestClock } from "effect"
 import * as IdentityClient from "../../src/IdentityClient.js"
 import { deleteEventStream } from "../../src/operations/index.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as TokenProvider from "../../src/TokenProvider.js"
 import { bearer } from "../support/client.js"
+import * as Permits from "../support/permits.js"
 import { inProcess, type Reply } from "../support/tokenServer.js"
 
 const id = "est_0123456789012345678901"
@@ -133,11 +134,7 @@ describe("closing a client", () => {
       reply: { status: 401 }
     },
     "for a permit": {
-      limiter: Layer.succeed(RateLimiter.RateLimiter, {
-        acquire: () => Effect.never,
-        status: Effect.succeed([]),
-        changes: Stream.empty
-      })
+      limiter: Layer.succeed(RateLimiter.RateLimiter, Permits.limiterOf(() => Effect.never))
     },
     "for Retry-After": { reply: { status: 429, headers: { "retry-after": "20" } } },
     "for its retry": { reply: { status: 503, headers: { "retry-after": "20" } } }

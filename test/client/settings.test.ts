@@ -1,6 +1,6 @@
 /** The services, and settings around a call: its time-out, and the response beside its value. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Either, Fiber, FiberId, Layer, Option, Stream, TestClock } from "effect"
+import { Effect, Either, Fiber, FiberId, Layer, Option, TestClock } from "effect"
 import {
   deleteEventStream,
   Errors,
@@ -14,7 +14,7 @@ import {
 import * as SharedStore from "../../src/SharedStore.js"
 import * as Testing from "../../src/Testing.js"
 import { baseUrl, bearer, over, scripted, silent } from "../support/client.js"
-import { permit } from "../support/permits.js"
+import * as Permits from "../support/permits.js"
 
 const id = "est_1234567890123456789012"
 const bare = { id }
@@ -82,11 +82,10 @@ describe("withTimeout", () => {
 
   it.effect("counts neither the wait for a permit nor the one between attempts", () =>
     Effect.gen(function*() {
-      const limiter = Layer.succeed(RateLimiter.RateLimiter, {
-        acquire: () => Effect.as(Effect.sleep("1 minute"), permit),
-        status: Effect.succeed([]),
-        changes: Stream.empty
-      })
+      const limiter = Layer.succeed(
+        RateLimiter.RateLimiter,
+        Permits.limiterOf(() => Effect.as(Effect.sleep("1 minute"), Permits.permit))
+      )
       const network = Testing.layerHttp(
         Testing.reply({ status: 429, headers: { "retry-after": "30" } }),
         Testing.reply({})

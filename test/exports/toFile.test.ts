@@ -9,6 +9,7 @@ import { join } from "node:path"
 import { createUsersExport, Errors, Exports, IdentityClient, RateLimiter } from "../../src/index.js"
 import * as Testing from "../../src/Testing.js"
 import { baseUrl, bearer } from "../support/client.js"
+import * as Permits from "../support/permits.js"
 import { csv, fastClock, gzip, jobId, jobs, ndjson, type Respond, send, serve } from "../support/storage.js"
 
 const input = { format: "json" } as const
@@ -223,11 +224,7 @@ describe("Exports.toFile", () => {
   it.scopedLive("keeps no trace of a start that is interrupted while it waits for its permit, or is refused then", () =>
     Effect.gen(function*() {
       const { directory, path, services, state } = yield* setUp()
-      const neverPermits = Layer.succeed(RateLimiter.RateLimiter, {
-        acquire: () => Effect.never,
-        status: Effect.succeed([]),
-        changes: Stream.empty
-      })
+      const neverPermits = Layer.succeed(RateLimiter.RateLimiter, Permits.limiterOf(() => Effect.never))
       const client = IdentityClient.layer({ baseUrl }).pipe(
         Layer.provide([neverPermits, bearer]),
         Layer.provide(Testing.layerHttp())

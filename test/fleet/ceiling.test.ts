@@ -9,6 +9,7 @@ import * as SharedStore from "../../src/SharedStore.js"
 import { assertKept } from "../support/ceilings.js"
 import { type FlakyStore, flakyStore } from "../support/fleet.js"
 import { callOf, exchange, type Limiter, makeProcess, makeStore, respond, virtually } from "../support/fleetStore.js"
+import * as Permits from "../support/permits.js"
 import * as VirtualTime from "../support/virtualTime.js"
 
 const large = respond(100_000, 99_999, 1)
@@ -21,7 +22,7 @@ const silently = Effect.provide(Logger.remove(Logger.defaultLogger))
 const send = (limiter: Limiter, times: Array<number>, operation = "a") =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function*() {
-      const { settle } = yield* restore(limiter.acquire(callOf(operation)))
+      const { settle } = yield* restore(Permits.start(limiter, callOf(operation)))
       times.push(yield* Clock.currentTimeMillis)
       yield* Effect.flatMap(Effect.delay(large, 5), settle)
     })

@@ -6,6 +6,7 @@ import * as Fleet from "../../src/Fleet.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as SharedStore from "../../src/SharedStore.js"
 import { flakyStore, layerOf, skewed } from "../support/fleet.js"
+import * as Permits from "../support/permits.js"
 import * as VirtualTime from "../support/virtualTime.js"
 
 const call = (operation: string): RateLimiter.Call => ({ tenant: "https://t.example.com/api/v2", operation })
@@ -30,7 +31,7 @@ const member = (store: Context.Tag.Service<SharedStore.SharedStore>) =>
 const start = (limiter: RateLimiter.RateLimiter["Type"], operation: string) =>
   Effect.gen(function*() {
     const since = yield* Clock.currentTimeMillis
-    const { settle } = yield* Effect.orDie(limiter.acquire(call(operation)))
+    const { settle } = yield* Effect.orDie(Permits.start(limiter, call(operation)))
     const waited = (yield* Clock.currentTimeMillis) - since
     yield* settle(response(operation, yield* Clock.currentTimeMillis))
     return waited
@@ -77,7 +78,7 @@ describe("a process of a fleet whose store comes and goes", () => {
         const next = (limiter: RateLimiter.RateLimiter["Type"]) =>
           Effect.gen(function*() {
             const since = yield* Clock.currentTimeMillis
-            const { settle } = yield* Effect.orDie(limiter.acquire(call("used up")))
+            const { settle } = yield* Effect.orDie(Permits.start(limiter, call("used up")))
             const waited = (yield* Clock.currentTimeMillis) - since
             yield* Effect.sleep(5000)
             yield* settle(response("first", yield* Clock.currentTimeMillis))

@@ -23,6 +23,7 @@ import {
   warnings
 } from "../support/fleetStore.js"
 import { measure, scenarios } from "../support/goodput.js"
+import * as Permits from "../support/permits.js"
 import * as VirtualTime from "../support/virtualTime.js"
 
 const quiet = Logger.remove(Logger.defaultLogger)
@@ -130,7 +131,7 @@ describe("a fleet as one client", () => {
         const [one, two] = [yield* makeProcess(store), yield* makeProcess(store)]
         yield* exchange(one, respond(50, 49, 1))
         yield* Effect.sleep(100)
-        const held = yield* two.acquire(call)
+        const held = yield* Permits.start(two, call)
         yield* Effect.sleep(100)
         yield* exchange(one, respond(50, 48, 1))
         yield* Effect.sleep(1000)
@@ -191,7 +192,7 @@ describe("a fleet as one client", () => {
       yield* exchange(one, respond(10, 9, 60))
       yield* exchange(one, respond(10, 0, 600, { "retry-after": "600" }))
       yield* Effect.sleep(50)
-      const [waited, exit] = yield* Effect.timed(Effect.exit(one.acquire(call)))
+      const [waited, exit] = yield* Effect.timed(Effect.exit(Permits.start(one, call)))
       assert.isTrue(Exit.isFailure(exit))
       assert.isBelow(Duration.toMillis(waited), 50)
     })))
@@ -212,7 +213,7 @@ describe("a fleet as one client", () => {
       }
       const worker = Effect.flatMap(
         makeProcess({ backend: near }),
-        (one) => Effect.zipRight(acquire(one), Effect.never)
+        (one) => Permits.hold(one, call)
       )
       const fiber = yield* Effect.fork(Effect.scoped(worker))
       yield* Effect.sleep(500)
@@ -230,7 +231,7 @@ describe("a fleet as one client", () => {
       const one = yield* makeProcess(store)
       yield* exchange(one, respond(50, 49, 1))
       for (let nth = 0; nth < 40; nth++) {
-        const fiber = yield* Effect.fork(Effect.zipRight(acquire(one), Effect.never))
+        const fiber = yield* Effect.fork(Permits.hold(one, call))
         yield* Effect.sleep(nth % 3)
         yield* Fiber.interrupt(fiber)
       }

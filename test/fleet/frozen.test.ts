@@ -6,6 +6,7 @@ import * as RateLimiter from "../../src/RateLimiter.js"
 import * as SharedStore from "../../src/SharedStore.js"
 import { assertKept } from "../support/ceilings.js"
 import { call, respond, virtually } from "../support/fleetStore.js"
+import * as Permits from "../support/permits.js"
 
 const ceiling = { limit: 4, interval: "1 minute" } as const
 
@@ -28,7 +29,7 @@ const makeFreezable = (memory: SharedStore.Backend) =>
 const send = ({ limiter }: Pick<Effect.Effect.Success<ReturnType<typeof makeFreezable>>, "limiter">, calls: number) =>
   Effect.gen(function*() {
     const times: Array<number> = []
-    const one = Effect.flatMap(limiter.acquire(call), ({ settle }) =>
+    const one = Effect.flatMap(Permits.start(limiter, call), ({ settle }) =>
       Effect.zipRight(
         Effect.map(Clock.currentTimeMillis, (now) => times.push(now)),
         Effect.flatMap(Effect.delay(respond(100_000, 99_999, 1), 5), settle)

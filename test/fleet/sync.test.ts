@@ -28,6 +28,7 @@ import {
   tenant,
   virtually
 } from "../support/fleetStore.js"
+import * as Permits from "../support/permits.js"
 
 describe("the entry of a process", () => {
   it.effect("counts its waiting calls and its calls in flight", () =>
@@ -211,7 +212,7 @@ describe("a process reports", () => {
         assert.strictEqual(yield* remaining(one), 49)
         const fibers = yield* Effect.forEach(
           Array.from({ length: calls }),
-          () => Effect.forkScoped(Effect.zipRight(one.acquire(call), Effect.never))
+          () => Effect.forkScoped(Permits.hold(one, call))
         )
         yield* Effect.sleep(after)
         yield* Effect.forEach(fibers, Fiber.interrupt)
@@ -485,7 +486,7 @@ describe("a process that leaves", () => {
         Object.assign(store, { before, after })
         const scope = yield* Scope.make()
         const one = yield* Scope.extend(makeProcess(store), scope)
-        yield* Effect.forkIn(Effect.exit(one.acquire(call)), scope)
+        yield* Effect.forkIn(Effect.exit(Permits.start(one, call)), scope)
         yield* Effect.sleep(millis)
         yield* Scope.close(scope, Exit.void)
         const { length } = store.writes
@@ -501,7 +502,7 @@ describe("a process that leaves", () => {
       yield* left(store, { ...many, left: 0 })
       const scope = yield* Scope.make()
       const one = yield* Scope.extend(makeProcess(store), scope)
-      yield* Effect.forkScoped(Effect.exit(one.acquire(call)))
+      yield* Effect.forkScoped(Effect.exit(Permits.start(one, call)))
       yield* Effect.sleep(5)
       yield* left(store, many)
       yield* Scope.close(scope, Exit.void)

@@ -1,7 +1,7 @@
 /** Headers of a call, and inputs that are refused before anything is sent. */
 import { Headers } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Either, Exit, Layer, Schema, Stream } from "effect"
+import { Effect, Either, Exit, Layer, Schema } from "effect"
 import {
   createUsersExport,
   deleteEventStream,
@@ -14,7 +14,7 @@ import { strings } from "../../src/internal/http/requestEncoder.js"
 import * as Schemas from "../../src/Schemas.js"
 import * as Testing from "../../src/Testing.js"
 import { baseUrl, bearer, bodyOf, failed, resultOf, sent, sentOne, token } from "../support/client.js"
-import { permit } from "../support/permits.js"
+import * as Permits from "../support/permits.js"
 
 const id = "est_1234567890123456789012"
 const bare = { id }
@@ -222,16 +222,16 @@ describe("an invalid input", () => {
     Effect.gen(function*() {
       const fields = [{ name: "email" }]
       const input = { fields }
-      const limiter = Layer.succeed(RateLimiter.RateLimiter, {
-        acquire: () =>
+      const limiter = Layer.succeed(
+        RateLimiter.RateLimiter,
+        Permits.limiterOf(() =>
           Effect.sync(() => {
             fields[0] = { name: "changed" }
             input.fields = []
-            return permit
-          }),
-        status: Effect.succeed([]),
-        changes: Stream.empty
-      })
+            return Permits.permit
+          })
+        )
+      )
       const client = IdentityClient.layer({ baseUrl }).pipe(Layer.provide([limiter, bearer]))
       const requests = yield* Effect.exit(createUsersExport(input)).pipe(
         Effect.zipRight(Testing.requests),

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Fiber, Queue, Stream, TestClock } from "effect"
 import * as Fixed from "../../src/internal/limiter/fixed.js"
 import { make } from "../../src/internal/limiter/queue.js"
+import * as Permits from "../support/permits.js"
 
 const call = { tenant: "https://t.example.com/api/v2", operation: "deleteEventStream" }
 
@@ -10,19 +11,19 @@ const makeLimiter = Effect.suspend(() => make(Fixed.make(100, 1e-9), {}))
 describe("changes", () => {
   it.scoped("begins with the state now, and goes on for one reader when another has read enough", () =>
     Effect.gen(function*() {
-      const { acquire, changes } = yield* makeLimiter
+      const { changes, ...limiter } = yield* makeLimiter
       const read = (count: number) =>
         Effect.fork(Stream.runCollect(Stream.take(Stream.map(changes, ([status]) => status?.remaining), count)))
       const [one, other] = [yield* read(1), yield* read(2)]
       yield* TestClock.adjust(0) // both read
       assert.deepStrictEqual([...yield* Fiber.join(one)], [100])
-      yield* acquire(call)
+      yield* Permits.start(limiter, call)
       assert.deepStrictEqual([...yield* Fiber.join(other)], [100, 99])
     }))
 
   it.scoped("gives a slow reader the latest state, though a quick one has read those before", () =>
     Effect.gen(function*() {
-      const { acquire, changes } = yield* makeLimiter
+      const { changes, ...limiter } = yield* makeLimiter
       const [slow, quick] = [yield* Queue.unbounded<number | undefined>(), yield* Queue.unbounded<number | undefined>()]
       const read = (into: Queue.Queue<number | undefined>, millis: number) =>
         Effect.forkScoped(
@@ -32,7 +33,7 @@ describe("changes", () => {
       yield* read(quick, 0)
       yield* TestClock.adjust(0)
       for (let nth = 0; nth < 20; nth++) {
-        yield* acquire(call)
+        yield* Permits.start(limiter, call)
         yield* TestClock.adjust(0)
       }
       yield* TestClock.adjust("1 minute")
@@ -47,11 +48,11 @@ describe("changes", () => {
 
   it.scoped("goes on after many changes without a reader", () =>
     Effect.gen(function*() {
-      const { acquire, changes } = yield* makeLimiter
-      for (let nth = 0; nth < 50; nth++) yield* acquire(call)
+      const { changes, ...limiter } = yield* makeLimiter
+      for (let nth = 0; nth < 50; nth++) yield* Permits.start(limiter, call)
       const reader = yield* Effect.fork(Stream.runCollect(Stream.take(changes, 2)))
       yield* TestClock.adjust(0)
-      yield* acquire(call)
+      yield* Permits.start(limiter, call)
       const states = Chunk.toReadonlyArray(yield* Fiber.join(reader))
       assert.deepStrictEqual(states.map(([status]) => status?.remaining), [50, 49])
     }))

@@ -5,6 +5,7 @@ import { Clock, Context, Effect, Layer, Random } from "effect"
 import * as Fleet from "../../src/Fleet.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as SharedStore from "../../src/SharedStore.js"
+import * as Permits from "../support/permits.js"
 import * as VirtualTime from "../support/virtualTime.js"
 
 const call = { tenant: "https://t.example.com/api/v2", operation: "a" }
@@ -50,7 +51,7 @@ const run = <A>(
       const begin = yield* Clock.currentTimeMillis
       return yield* body((respond, operation = call.operation) =>
         Effect.gen(function*() {
-          const { settle } = yield* Effect.orDie(limiter.acquire({ ...call, operation }))
+          const { settle } = yield* Effect.orDie(Permits.start(limiter, { ...call, operation }))
           const started = yield* Clock.currentTimeMillis
           yield* Effect.sleep(20)
           yield* settle(respond(yield* Clock.currentTimeMillis))

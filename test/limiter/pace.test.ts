@@ -6,6 +6,7 @@ import { deleteEventStream, IdentityClient, listActionVersions, RateLimiter } fr
 import * as Adaptive from "../../src/internal/limiter/adaptive.js"
 import { baseUrl, bearer } from "../support/client.js"
 import * as LeanNetwork from "../support/leanNetwork.js"
+import * as Permits from "../support/permits.js"
 import { reading } from "../support/readings.js"
 import * as VirtualTime from "../support/virtualTime.js"
 
@@ -271,10 +272,10 @@ describe("a 429 without headers", () => {
   it("is the reason of the waits that it causes", () =>
     Effect.gen(function*() {
       const limiter = Context.get(yield* Layer.build(RateLimiter.layer), RateLimiter.RateLimiter)
-      const permit = yield* limiter.acquire({ tenant: baseUrl, operation: "a" })
+      const permit = yield* Permits.start(limiter, { tenant: baseUrl, operation: "a" })
       yield* permit.settle({ status: 429, headers: Headers.empty })
-      const waiting = yield* Effect.fork(limiter.acquire({ tenant: baseUrl, operation: "a" }))
-      yield* Effect.yieldNow()
+      const waiting = yield* Effect.fork(Permits.start(limiter, { tenant: baseUrl, operation: "a" }))
+      yield* Effect.repeatN(Effect.yieldNow(), 5)
       const [status] = yield* limiter.status
       assert.deepInclude(status, { waiting: 1, reason: "pace" })
       yield* Fiber.interrupt(waiting)

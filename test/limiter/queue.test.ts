@@ -6,11 +6,12 @@ import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import { assert, describe, it } from "vitest"
 import type { RateLimited } from "../../src/Errors.js"
-import type { Call, Permit } from "../../src/internal/limiter/limiter.js"
+import type { Call } from "../../src/internal/limiter/limiter.js"
 import * as Queue from "../../src/internal/limiter/queue.js"
 import type { LimitStrategy } from "../../src/internal/limiter/strategy.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as Garbage from "../support/garbage.js"
+import * as Permits from "../support/permits.js"
 
 const tenant = "https://t.example.com/api/v2"
 
@@ -88,7 +89,7 @@ const makeQueue = (maxWait = Infinity) => {
   )
   /** Begins to wait for a permit. */
   const begin = (call: Call, isBackground = false) => {
-    const acquire = queue.acquire(call)
+    const acquire = Permits.start(queue, call)
     return Effect.runFork(isBackground ? RateLimiter.withBackground(acquire) : acquire)
   }
   const waiting = (name: string) => queue.waiting(states.get(name)!)
@@ -112,9 +113,9 @@ describe("a queue of calls", () => {
     const { callOf, log, queue, waiting } = makeQueue()
     const call = callOf("a", 1000)
     const exit = Effect.runSyncExit(
-      Effect.withFiberRuntime<Permit, RateLimited>((fiber) => {
+      Effect.withFiberRuntime<Permits.Permit, RateLimited>((fiber) => {
         fiber.unsafeInterruptAsFork(fiber.id())
-        return queue.acquire(call)
+        return Permits.start(queue, call)
       })
     )
     assert.isTrue(Exit.isInterrupted(exit))
@@ -125,7 +126,7 @@ describe("a queue of calls", () => {
     const { callOf, close, hooks, log, queue, waiting } = makeQueue()
     const call = callOf("a", 1000)
     hooks.wait = () => Effect.runSync(close)
-    assert.isTrue(Exit.isFailure(Effect.runSyncExit(queue.acquire(call))))
+    assert.isTrue(Exit.isFailure(Effect.runSyncExit(Permits.start(queue, call))))
     assert.deepStrictEqual([waiting("a"), log], [0, ["a refused"]])
   })
 
@@ -165,12 +166,10 @@ describe("a queue of calls", () => {
     }
     const call = callOf("b", 0, "b", "tenant b")
     const calls = [waitingCalls[7]!, call]
-    let permit: Permit | undefined
-    assert.isAtMost(looks(() => void (permit = Effect.runSync(queue.acquire(call)))), 2)
-    assert.isAtMost(looks(() => Effect.runSync(permit!.settle(undefined))), 2)
+    assert.isAtMost(looks(() => Effect.runSyncExit(queue.limit(call)(Effect.fail("no response")))), 4)
     const fibers = calls.map((one) => {
       callOf("b", 4000, "b", "tenant b")
-      let fiber: Fiber.RuntimeFiber<Permit, RateLimited> | undefined
+      let fiber: Fiber.RuntimeFiber<Permits.Permit, RateLimited> | undefined
       assert.isAtMost(looks(() => void (fiber = begin(one))), 20)
       return fiber!
     })
@@ -246,7 +245,7 @@ describe("a queue of calls", () => {
 
   it("refuses a waiting call whose wait has become too long by more than 40 ms, and reports the wait", async () => {
     const { begin, callOf, log, queue, states, time } = makeQueue(1000)
-    const retryAfter = (fiber: Fiber.Fiber<Permit, RateLimited>) =>
+    const retryAfter = (fiber: Fiber.Fiber<Permits.Permit, RateLimited>) =>
       Effect.runPromise(Effect.map(Effect.flip(Fiber.join(fiber)), (error) => error.retryAfter))
     const one = begin(callOf("a", 900))
     const look = (now: number, at: number) => {
@@ -278,49 +277,31 @@ describe("a queue of calls", () => {
   })
 })
 
-describe("a permit", () => {
-  it("is settled once", () => {
-    const { callOf, log, queue } = makeQueue()
-    const { settle } = Effect.runSync(queue.acquire(callOf("a")))
-    for (let nth = 0; nth < 2; nth++) Effect.runSync(settle(undefined))
-    assert.deepStrictEqual(log, ["a at 0", "a settled"])
+describe("a call whose turn it is", () => {
+  it("gives its place back when it is interrupted before it begins, and settles it after that", async () => {
+    for (const hasBegun of [false, true]) {
+      const { callOf, log, queue } = makeQueue()
+      const limited = Effect.withFiberRuntime<unknown, RateLimited>((fiber) => {
+        if (!hasBegun) fiber.unsafeInterruptAsFork(fiber.id())
+        const call = queue.limit(callOf("a"))(Effect.never)
+        return hasBegun ? call : Effect.uninterruptible(Effect.zipRight(Effect.yieldNow(), Effect.interruptible(call)))
+      })
+      const fiber = Effect.runFork(limited)
+      await Effect.runPromise(Fiber.interrupt(fiber))
+      assert.deepStrictEqual(log, hasBegun ? ["a at 0", "a settled"] : [])
+    }
   })
 
-  it("is given back when its fiber is interrupted, and cannot be settled then", async () => {
-    const { begin, callOf, log, queue } = makeQueue()
-    let permit: Permit | undefined
-    const fiber = Effect.runFork(
-      Effect.zipRight(Effect.map(queue.acquire(callOf("a")), (acquired) => void (permit = acquired)), Effect.never)
-    )
-    await Effect.runPromise(Effect.interruptible(Effect.asVoid(fiber.interruptAsFork(fiber.id()))))
-    await Effect.runPromise(Effect.exit(fiber.await))
-    Effect.runSync(permit!.settle(undefined))
-    assert.deepStrictEqual(log, ["a at 0", "a given back"])
-    begin(callOf("a"))
-    assert.strictEqual(log.at(-1), "a at 0")
-  })
-
-  it("stays with its fiber when that fails or succeeds", () => {
-    const { callOf, log, queue } = makeQueue()
-    const call = callOf("a")
-    Effect.runSyncExit(Effect.zipRight(queue.acquire(call), Effect.fail("failed")))
-    Effect.runSyncExit(Effect.zipRight(queue.acquire(call), Effect.die("died")))
-    Effect.runSyncExit(queue.acquire(call))
-    assert.deepStrictEqual(log, ["a at 0", "a at 0", "a at 0"])
-  })
-
-  it("keeps no reference to its call when it is settled", async () => {
+  it("keeps no reference to its call when it has ended", async () => {
     const { callOf, queue } = makeQueue()
     callOf("a")
-    const settled = () => {
+    const ended = () => {
       const call = { tenant, operation: "a" }
-      const permit = Effect.runSync(queue.acquire(call))
-      Effect.runSync(permit.settle(undefined))
-      return { permit, call: new WeakRef(call) }
+      Effect.runSyncExit(queue.limit(call)(Effect.fail("no response")))
+      return new WeakRef(call)
     }
-    const { call, permit } = settled()
+    const call = ended()
     await Garbage.collect()
     assert.isUndefined(call.deref())
-    assert.isDefined(permit)
   })
 })

@@ -1,4 +1,5 @@
 /** Tests of what a queue asks its strategy, and what it makes of what that says. */
+import { Headers } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -8,10 +9,11 @@ import * as HashMap from "effect/HashMap"
 import * as Logger from "effect/Logger"
 import * as TestClock from "effect/TestClock"
 import type { RateLimited } from "../../src/Errors.js"
-import type { Call, Options, Permit } from "../../src/internal/limiter/limiter.js"
+import type { Call, Options } from "../../src/internal/limiter/limiter.js"
 import * as Queue from "../../src/internal/limiter/queue.js"
 import { type BucketStatus, idleTime, type LimitStrategy } from "../../src/internal/limiter/strategy.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
+import * as Permits from "../support/permits.js"
 
 const tenant = "https://t.example.com/api/v2"
 
@@ -91,7 +93,7 @@ const makeQueue = (operations: Readonly<Record<string, Partial<Limits>>>, option
         })
     }
     const queue = yield* Queue.make(strategy, options)
-    const acquire = (operation: string) => queue.acquire({ tenant, operation })
+    const acquire = (operation: string) => Permits.start(queue, { tenant, operation })
     const settled = TestClock.adjust(0) // lets all that was forked run until it waits
     return {
       queue,
@@ -311,22 +313,23 @@ describe("a refusal", () => {
     }))
 })
 
-describe("a permit", () => {
-  const settle = (permit: Permit) => permit.settle(undefined)
-  const giveBack = (permit: Permit) => permit.giveBack ?? Effect.void
+describe("a call whose turn it is", () => {
+  const response = { status: 200, headers: Headers.empty }
 
-  for (
-    const [title, ends, expected] of [
-      ["is given back once", [giveBack, giveBack], "a given back"],
-      ["is not settled once it is given back", [giveBack, settle], "a given back"],
-      ["is not given back once it is settled", [settle, giveBack], "a settled"]
-    ] as const
-  ) {
+  const ends: ReadonlyArray<readonly [string, Effect.Effect<RateLimiter.LimitedResponse, unknown>, string]> = [
+    ["gives its place back if it was not sent", Effect.fail({ outcome: "not-sent" }), "a given back"],
+    ["gives its place back if it got no token", Effect.fail({ _tag: "TokenError" }), "a given back"],
+    ["is settled by its response", Effect.succeed(response), "a settled"],
+    ["is settled if no response came", Effect.fail({ outcome: "unknown" }), "a settled"],
+    ["is settled if it dies", Effect.die("boom"), "a settled"],
+    ["is settled if it is interrupted", Effect.interrupt, "a settled"]
+  ]
+  for (const [title, send, expected] of ends) {
     it.scoped(title, () =>
       Effect.gen(function*() {
-        const { acquire, log } = yield* makeQueue({ a: {} })
-        const permit = yield* acquire("a")
-        for (const end of ends) yield* end(permit)
+        const { log, queue } = yield* makeQueue({ a: {} })
+        const exit = yield* Effect.exit(queue.limit({ tenant, operation: "a" })(send))
+        assert.deepStrictEqual(exit, yield* Effect.exit(send))
         assert.deepStrictEqual(log, ["a", expected])
       }))
   }

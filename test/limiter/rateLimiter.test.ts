@@ -474,17 +474,17 @@ describe("layer", () => {
       assert.isAtLeast(most, 64)
     }).pipe(adaptive, exactly))
 
-  it.effect("takes a permit back from a caller that is interrupted, unless it was settled", () =>
+  it.effect("takes a place back from a call that was not sent, unless it has ended otherwise", () =>
     Effect.gen(function*() {
       for (let nth = 0; nth < 3; nth++) yield* exchange(plainResponse(200))
-      const permits: Array<RateLimiter.Permit> = []
+      const permits: Array<Permits.Permit> = []
       const callers = yield* Effect.forEach(
         times(4),
         () => Effect.fork(Effect.zipRight(Effect.map(acquire(), (permit) => permits.push(permit)), Effect.never))
       )
       yield* breathe
       assert.strictEqual(yield* letThrough(10, 0), 0)
-      yield* Fiber.interrupt(callers[2]!)
+      yield* permits[2]!.giveBack ?? Effect.void
       for (const nth of [0, 1, 3]) yield* permits[nth]!.settle(undefined)
       assert.strictEqual(yield* letThrough(10, 0), 4)
       for (const permit of permits) yield* permit.settle(undefined) // the second settlement of each
@@ -949,7 +949,10 @@ describe("maxWait", () => {
         sleep: (time: Duration.Duration) => clock.sleep(Duration.sum(time, Duration.minutes(1)))
       })
       const limiter = yield* Effect.withClock(limiterOf(brief), sleepy)
-      assert.strictEqual(yield* duration(Effect.zipRight(limiter.acquire(call), limiter.acquire(call))), 61_000)
+      assert.strictEqual(
+        yield* duration(Effect.zipRight(Permits.start(limiter, call), Permits.start(limiter, call))),
+        61_000
+      )
     }).pipe(exactly))
 })
 
@@ -966,15 +969,17 @@ describe("many callers", () => {
       () =>
         Effect.gen(function*() {
           const limiter = yield* limiterOf(layer)
-          const first = yield* limiter.acquire({ ...call })
+          const first = yield* Permits.start(limiter, { ...call })
           const order: Array<number> = []
           const fibers = yield* Effect.forEach(
             times(callers),
             (nth) =>
-              Effect.forkDaemon(Effect.flatMap(limiter.acquire({ ...call }), (permit) => {
-                order.push(nth)
-                return permit.settle(undefined)
-              }))
+              Effect.forkDaemon(
+                limiter.limit({ ...call })(Effect.suspend(() => {
+                  order.push(nth)
+                  return Effect.fail("no response")
+                }))
+              )
           )
           yield* breathe
           assert.strictEqual((yield* limiter.status)[0]!.waiting, callers)
@@ -999,17 +1004,17 @@ it.effect("closing the limiter fails the calls that wait and those that come lat
   Effect.gen(function*() {
     const scope = yield* Scope.make()
     const limiter = Context.get(yield* Layer.buildWithScope(RateLimiter.layer, scope), RateLimiter.RateLimiter)
-    yield* limiter.acquire({ ...call })
-    const waiting = yield* Effect.fork(Effect.flip(limiter.acquire({ ...call })))
+    yield* Permits.start(limiter, { ...call })
+    const waiting = yield* Effect.fork(Effect.flip(Permits.start(limiter, { ...call })))
     yield* breathe
     yield* Scope.close(scope, Exit.void)
-    for (const error of [yield* Fiber.join(waiting), yield* Effect.flip(limiter.acquire({ ...call }))]) {
+    for (const error of [yield* Fiber.join(waiting), yield* Effect.flip(Permits.start(limiter, { ...call }))]) {
       assert.deepInclude(error, { _tag: "RateLimited", source: "limiter", message: "the rate limiter was closed" })
       assert.isUndefined(error.retryAfter)
     }
   }))
 
-it.scoped("a call that is interrupted between the grant and the delivery of its permit gives it back", () =>
+it.scoped("a call that is interrupted between the grant of its place and its begin gives it back", () =>
   Effect.gen(function*() {
     const runtime = yield* Effect.runtime()
     let givenBack = 0
@@ -1017,7 +1022,7 @@ it.scoped("a call that is interrupted between the grant and the delivery of its 
       const limiter = yield* limiterOf(RateLimiter.layerFixed({ limit: 5, interval: "1 day" }))
       const remaining = Effect.map(limiter.status, ([known]) => known?.remaining)
       let meanwhile: number | undefined
-      const attempt = interruptedAt(step, limiter.acquire(call), () => {
+      const attempt = interruptedAt(step, Effect.ignore(limiter.limit(call)(Effect.fail("no response"))), () => {
         meanwhile = Runtime.runSync(runtime)(remaining)
       })
       yield* Fiber.await(yield* Effect.fork(attempt))
@@ -1038,11 +1043,11 @@ for (
       const outcomes: Array<boolean> = []
       for (let step = 1; step <= 80; step++) {
         const limiter = yield* limiterOf(layer)
-        const fiber = yield* Effect.fork(interruptedAt(step, limiter.acquire(call)))
+        const limited = Effect.ignore(limiter.limit(call)(Effect.fail("no response")))
+        const fiber = yield* Effect.fork(interruptedAt(step, limited))
         const exit = yield* Fiber.await(fiber)
         outcomes.push(Exit.isSuccess(exit))
-        if (Exit.isSuccess(exit)) yield* exit.value.settle(undefined)
-        yield* limiter.acquire(call)
+        yield* Permits.start(limiter, call)
         const known = (yield* limiter.status)[0]!
         assert.strictEqual(known.waiting, 0)
         if (known.limit !== undefined) assert.include(Exit.isSuccess(exit) ? [3] : [3, 4], known.remaining)
@@ -1137,11 +1142,11 @@ describe("a slow response", () => {
   it.effect("is dated by its end, not by the start of its call: a Retry-After may be a date", () =>
     Effect.gen(function*() {
       const limiter = yield* RateLimiter.RateLimiter
-      const permit = yield* limiter.acquire(call)
+      const permit = yield* Permits.start(limiter, call)
       yield* TestClock.adjust("20 seconds")
       const until = new Date((yield* Clock.currentTimeMillis) + 30_000).toUTCString()
       yield* permit.settle(plainResponse(429, { "retry-after": until }))
-      const next = yield* Effect.fork(limiter.acquire(call))
+      const next = yield* Effect.fork(Permits.start(limiter, call))
       yield* TestClock.adjust("29 seconds")
       assert.isTrue(Option.isNone(yield* Fiber.poll(next)))
       yield* TestClock.adjust("2 seconds")

@@ -5,6 +5,7 @@ import { Clock, Context, DateTime, Effect, Exit, Fiber, Layer, Random, TestClock
 import type { InvalidInput, RateLimited } from "../../src/Errors.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import { skewed } from "../support/fleet.js"
+import * as Permits from "../support/permits.js"
 
 const hour = 3_600_000
 const tenant = "https://t.example.com/api/v2"
@@ -39,7 +40,7 @@ const setUp = (layer: Layer.Layer<RateLimiter.RateLimiter, InvalidInput>) =>
     )
     const startsAt: Array<number> = []
     const start = (which = call, response?: RateLimiter.LimitedResponse): Effect.Effect<void, RateLimited> =>
-      Effect.flatMap(limiter.acquire(which), (permit) =>
+      Effect.flatMap(Permits.start(limiter, which), (permit) =>
         Effect.zipRight(
           Effect.map(Clock.currentTimeMillis, (now) => void startsAt.push(now - 10 * hour)),
           permit.settle(response)
@@ -80,7 +81,7 @@ describe("setting the time of day", () => {
       Effect.gen(function*() {
         const ceiling = { limit: 1, interval: "20 seconds" } as const
         const { limiter, skew, start } = yield* setUp(RateLimiter.layerAdaptive({ ceiling, maxWait: "30 seconds" }))
-        const permit = yield* limiter.acquire(call)
+        const permit = yield* Permits.start(limiter, call)
         const short = yield* Effect.fork(start())
         yield* TestClock.adjust("1 second")
         skew.millis = millis

@@ -91,7 +91,7 @@ describe("the linter", () => {
     const wrong: Files = [
       ["src/internal/runtime/detour.ts", plant("./../schema/decode.js")],
       ["src/internal/runtime/package.ts", plant("effect-identity-client/Testing")],
-      ["src/internal/folder/planted.ts", plant("../call/retryLoop.js")]
+      ["src/internal/folder/planted.ts", plant("../call/retried.js")]
     ]
     assert.sameMembers([...rejected(wrong)], pathsOf(wrong))
   })

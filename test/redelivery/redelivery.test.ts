@@ -27,6 +27,7 @@ import { forAll } from "../support/arbitraries.js"
 import { baseUrl, bearer, over, scripted, silent } from "../support/client.js"
 import { crash } from "../support/crash.js"
 import { countFibers } from "../support/fibers.js"
+import * as Permits from "../support/permits.js"
 import {
   collect,
   failure,
@@ -579,12 +580,12 @@ describe("a run that ends early", () => {
     Effect.gen(function*() {
       const { entries, store } = memory()
       let permits = 3
-      const limiter = Layer.succeed(RateLimiter.RateLimiter, {
-        acquire: () =>
-          Effect.suspend(() => permits-- > 0 ? Effect.succeed({ settle: () => Effect.void }) : Effect.never),
-        status: Effect.succeed([]),
-        changes: Stream.empty
-      })
+      const limiter = Layer.succeed(
+        RateLimiter.RateLimiter,
+        Permits.limiterOf(() =>
+          Effect.suspend(() => permits-- > 0 ? Effect.succeed({ settle: () => Effect.void }) : Effect.never)
+        )
+      )
       const client = IdentityClient.layer({ baseUrl }).pipe(
         Layer.provide([limiter, bearer]),
         Layer.provide(Testing.layerHttp(...Array.from({ length: 3 }, () => Testing.reply({ status: 202, body: {} }))))

@@ -33,6 +33,7 @@ import * as Testing from "../../src/Testing.js"
 import * as Timestamp from "../../src/Timestamp.js"
 import * as TokenProvider from "../../src/TokenProvider.js"
 import { bearer, failed, over, resultOf, scripted } from "../support/client.js"
+import * as Permits from "../support/permits.js"
 import { json, listen } from "../support/tokenServer.js"
 
 const id = "est_0123456789012345678901"
@@ -370,9 +371,10 @@ describe("a limiter", () => {
     Effect.flatMap(
       RateLimiter.RateLimiter,
       (limiter) =>
-        Effect.flatMap(limiter.acquire(call), ({ settle }) => settle({ status, headers: Headers.fromInput(headers) }))
+        Effect.flatMap(Permits.start(limiter, call), ({ settle }) =>
+          settle({ status, headers: Headers.fromInput(headers) }))
     )
-  const acquire = Effect.flatMap(RateLimiter.RateLimiter, (limiter) => limiter.acquire(call))
+  const acquire = Effect.flatMap(RateLimiter.RateLimiter, (limiter) => Permits.start(limiter, call))
   const date = { date: "Tue, 20 Jan 2026 10:00:00 GMT" }
 
   it.effect("fails at once if a call would exceed maxWait, and says how long it would wait", () =>
@@ -397,8 +399,8 @@ describe("a limiter", () => {
       const limiter = yield* RateLimiter.RateLimiter
       const full = { "x-ratelimit-limit": "10", "x-ratelimit-remaining": "4", "x-ratelimit-reset": "1768903202" }
       yield* settleCall({ ...date, ...full })
-      const { settle } = yield* limiter.acquire(call)
-      const waiting = yield* Effect.fork(Effect.flip(limiter.acquire(call)))
+      const { settle } = yield* Permits.start(limiter, call)
+      const waiting = yield* Effect.fork(Effect.flip(Permits.start(limiter, call)))
       yield* Effect.yieldNow()
       assert.isTrue(Option.isNone(yield* Fiber.poll(waiting)))
       yield* settle({ status: 429, headers: Headers.fromInput({ "retry-after": "3600" }) })

@@ -1,18 +1,12 @@
-/** Counts the permits of a rate limiter: each is settled once, unless its fiber was interrupted before it could send. */
-import { Cause, Effect, Exit } from "effect"
+/** Watches the calls of a rate limiter: each is sent once, after a wait that is not too long, and is logged if it is long. */
+import { Effect } from "effect"
 import type { RateLimiter } from "../../src/index.js"
 import { isBackgroundWork } from "../../src/internal/limiter/backgroundWork.js"
-import { type AnyFiber, settingOf } from "../../src/internal/runtime/fiber.js"
+import { settingOf } from "../../src/internal/runtime/fiber.js"
 import type { Bounds } from "./bounds.js"
 import type { Life } from "./machine.js"
 import { operations } from "./plan.js"
 import type { World } from "./world.js"
-
-interface Granted {
-  readonly life: Life
-  readonly operation: string
-  settlements: number
-}
 
 /** A call that waits for its permit, and the number of those that may start before it. */
 interface Waiting {
@@ -38,8 +32,6 @@ export class Permits {
   private readonly bounds: Bounds
   /** Foreground calls. */
   private readonly waiting = new Set<Waiting>()
-  /** The latest permit of each fiber: calls of one fiber come one after the other. */
-  private readonly latest = new WeakMap<AnyFiber, Granted>()
 
   constructor(world: World, bounds: Bounds) {
     this.world = world
@@ -50,34 +42,30 @@ export class Permits {
   counted(process: number, life: Life, limiter: RateLimiter.RateLimiter["Type"]): RateLimiter.RateLimiter["Type"] {
     return {
       ...limiter,
-      acquire: (call) =>
+      limit: (call) => (send) =>
         Effect.withFiberRuntime((fiber) => {
           const since = this.world.time
           const waiting = settingOf(fiber, isBackgroundWork) ? undefined : this.waits(life)
-          const left = Effect.onExit(
-            limiter.acquire(call),
-            () => Effect.sync(() => waiting !== undefined && this.waiting.delete(waiting))
-          )
-          return Effect.map(left, ({ giveBack, settle }) => {
-            if (waiting !== undefined) this.checkAge(process, call.operation, waiting)
+          let hasBegun = false
+          const begun = Effect.suspend(() => {
+            if (hasBegun) this.world.violate("permits", `${life.name} ${call.operation}: was sent twice`)
+            hasBegun = true
+            if (waiting !== undefined) {
+              this.waiting.delete(waiting)
+              this.checkAge(process, call.operation, waiting)
+            }
             if (this.world.time - since > longWait && !this.world.warned.has(life.name)) {
               this.world.violate(
                 "warning",
                 `${life.name} ${call.operation}: has waited for long, and nothing was logged`
               )
             }
-            const earlier = this.latest.get(fiber)
-            if (earlier?.settlements === 0) this.violate(earlier, "was not settled before the next one")
-            const permit: Granted = { life, operation: call.operation, settlements: 0 }
-            this.latest.set(fiber, permit)
-            fiber.addObserver((exit) => this.ended(permit, exit))
-            const once = (end: Effect.Effect<void>) =>
-              Effect.suspend(() => {
-                if (++permit.settlements > 1) this.violate(permit, "was settled twice")
-                return end
-              })
-            return { settle: (response) => once(settle(response)), giveBack: giveBack && once(giveBack) }
+            return send
           })
+          return Effect.onExit(
+            limiter.limit(call)(begun),
+            () => Effect.sync(() => waiting !== undefined && this.waiting.delete(waiting))
+          )
         })
     }
   }
@@ -112,15 +100,5 @@ export class Permits {
         `${life.name} ${operation}: has waited for ${time - since} ms, at most ${most} expected`
       )
     }
-  }
-
-  /** The fiber of a permit has ended: if it was interrupted before it could send, the limiter has the permit back. */
-  private ended(permit: Granted, exit: Exit.Exit<unknown, unknown>): void {
-    const isGivenBack = Exit.isFailure(exit) && Cause.isInterrupted(exit.cause)
-    if (permit.settlements === 0 && !isGivenBack) this.violate(permit, "was never settled")
-  }
-
-  private violate({ life, operation }: Granted, problem: string): void {
-    this.world.violate("permits", `${life.name} ${operation}: a permit ${problem}`)
   }
 }

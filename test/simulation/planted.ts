@@ -23,8 +23,7 @@ const send = "src/internal/redelivery/send.ts"
 const retryPolicy = "src/internal/call/retryPolicy.ts"
 const lock = "src/internal/redelivery/lock.ts"
 const database = "test/simulation/jobs/database.ts"
-const pipeline = "src/internal/call/pipeline.ts"
-const client = "src/IdentityClient.ts"
+const authorized = "src/internal/call/authorized.ts"
 
 const faults: ReadonlyArray<PlantedFault> = [
   {
@@ -53,14 +52,14 @@ const faults: ReadonlyArray<PlantedFault> = [
   {
     name: "a redirected 401 is replayed",
     edits: [{
-      file: pipeline,
+      file: authorized,
       text: "response.status !== 401 || response.redirected ||",
       by: "response.status !== 401 ||"
     }]
   },
   {
     name: "a token that was read before the wait for a permit is sent after it",
-    edits: [{ file: client, text: "withToken(waited, ", by: "withToken(0 * waited, " }]
+    edits: [{ file: authorized, text: "call.notes.waited < longWait", by: "call.notes.waited < Infinity" }]
   },
   {
     name: "a call gives way to no older one that waits for several limits",
@@ -81,7 +80,7 @@ const faults: ReadonlyArray<PlantedFault> = [
   {
     name: "closing a client does not end the waits of its calls",
     edits: [{
-      file: "src/internal/call/runningCalls.ts",
+      file: "src/internal/call/begin.ts",
       text: "      for (const fiber of running) interruptInBackground(fiber)\n",
       by: ""
     }]
@@ -103,11 +102,11 @@ const faults: ReadonlyArray<PlantedFault> = [
     }]
   },
   {
-    name: "a permit leaks if the tracer throws",
+    name: "a call that was not sent keeps its place",
     edits: [{
-      file: pipeline,
-      text: "const sent = Effect.suspend(() => send(",
-      by: "const sent = ((make: () => Effect.Effect<A, E>) => make())(() => send("
+      file: "src/internal/limiter/learning.ts",
+      text: "else giveBack()",
+      by: "else if (!hasBegun) giveBack()"
     }]
   },
   {

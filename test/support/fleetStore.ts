@@ -10,6 +10,7 @@ import { exportTenant, type TenantSnapshot } from "../../src/internal/limiter/ad
 import type { EstimatorState } from "../../src/internal/limiter/estimator/state.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as SharedStore from "../../src/SharedStore.js"
+import * as Permits from "./permits.js"
 import * as VirtualTime from "./virtualTime.js"
 
 export const virtually = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) =>
@@ -187,8 +188,8 @@ export const respond = (limit: number, remaining: number, untilFull: number, mor
 
 export const noResponse: Effect.Effect<RateLimiter.LimitedResponse | undefined> = Effect.succeed(undefined)
 
-export const acquire = (limiter: Limiter, which = call): Effect.Effect<RateLimiter.Permit, RateLimited> =>
-  limiter.acquire(which)
+export const acquire = (limiter: Limiter, which = call): Effect.Effect<Permits.Permit, RateLimited> =>
+  Permits.start(limiter, which)
 
 /** Calls that have begun. */
 export interface Calls {
@@ -203,7 +204,7 @@ export const begin = (limiter: Limiter, count: number, which = call): Effect.Eff
   Effect.gen(function*() {
     const from = yield* Clock.currentTimeMillis
     const times: Array<number> = []
-    const permits: Array<RateLimiter.Permit> = []
+    const permits: Array<Permits.Permit> = []
     const one = Effect.flatMap(acquire(limiter, which), (permit) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         times.push(now - from)

@@ -1,7 +1,8 @@
 /** A limiter that knows how the simulated server counts: its goodput is the best that can be reached. */
-import { Clock, Effect, Layer, Stream } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { RateLimiter } from "../../src/index.js"
 import { type BucketServer, windowEnd } from "./bucketServer.js"
+import * as Permits from "./permits.js"
 
 /** The shortest and the longest way of a request or response, in milliseconds. */
 const [shortest, longest] = [1, 80]
@@ -56,9 +57,5 @@ export const layer = ({ profile, size }: BucketServer): Layer.Layer<RateLimiter.
       opened = Math.min(opened, arrived)
     })
 
-    return {
-      acquire: () => Effect.as(semaphore.withPermits(1)(acquire), { settle: () => settle }),
-      status: Effect.succeed([]),
-      changes: Stream.empty
-    }
+    return Permits.limiterOf(() => Effect.as(semaphore.withPermits(1)(acquire), { settle: () => settle }))
   })

@@ -2,6 +2,7 @@
 import { Headers } from "@effect/platform"
 import { Clock, type Context, Effect, Random, type Scope } from "effect"
 import type * as RateLimiter from "../../src/RateLimiter.js"
+import * as Permits from "./permits.js"
 import * as VirtualTime from "./virtualTime.js"
 
 const tenant = "https://t.example.com/api/v2"
@@ -47,7 +48,7 @@ export const waitBeside = <E>(
       let refused = 0
       const exchange = (limiter: Limiter, operation: string, ask: (now: number) => RateLimiter.LimitedResponse) =>
         Effect.gen(function*() {
-          const { settle } = yield* limiter.acquire({ tenant, operation })
+          const { settle } = yield* Permits.start(limiter, { tenant, operation })
           yield* Effect.sleep(20)
           const response = ask(yield* Clock.currentTimeMillis)
           started++

@@ -6,7 +6,6 @@ import { deleteEventStream, IdentityClient, RateLimiter, Retry, TokenProvider } 
 import * as Testing from "../../src/Testing.js"
 import { bearer, silent } from "../support/client.js"
 import { effectMajor } from "../support/effectMajor.js"
-import { outage } from "../support/telemetry.js"
 
 const call = Retry.withoutRetries(deleteEventStream({ id: "est_1234567890123456789012" }))
 
@@ -231,18 +230,6 @@ describe("a call", () => {
       // Sound: the recording tracer makes spans of Effect itself, which keep their events.
       const { events } = span as Tracer.Span & { readonly events: ReadonlyArray<unknown> }
       assert.deepStrictEqual(events, [["identity.backoff", 0n, { "identity.wait": 3 }]])
-    }))
-
-  it.effect("has an event for a wait for the retry budget, in seconds", () =>
-    Effect.gen(function*() {
-      const spans = yield* recorded(outage(30).run)
-      // Sound: the recording tracer makes spans of Effect itself, which keep their events.
-      const events = spans.flatMap((span) =>
-        (span as Tracer.Span & { readonly events: ReadonlyArray<[string, bigint, Record<string, number>]> }).events
-      )
-      const waits = events.filter(([name]) => name === "identity.budget.wait")
-      assert.isNotEmpty(waits)
-      for (const [, , attributes] of waits) assert.isAbove(attributes["identity.wait"]!, 0)
     }))
 
   it.effect("has a span that is a child of the current one and the parent of all that the call does", () =>

@@ -14,9 +14,6 @@ export interface CircuitOptions {
   readonly maxDelay?: Duration.DurationInput | undefined
 }
 
-/** The code of a `TransportError` of an attempt that an open circuit refused. */
-export const openCode = "CIRCUIT_OPEN"
-
 export class Circuit {
   readonly failures: number
   private readonly delay: number

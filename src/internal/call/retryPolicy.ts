@@ -1,6 +1,6 @@
 /**
  * Decides which attempts may be retried, and how often: the retry policy of a call. Changes around the call win over those of its
- * client, and both over the default. The loop is in `retryLoop.ts`, the pauses are computed in `runtime/backoff.ts`.
+ * client, and both over the default. The loop is in `retried.ts`, the pauses are computed in `runtime/backoff.ts`.
  */
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
@@ -8,11 +8,10 @@ import type { Any } from "../../Endpoint.js"
 import type { RateLimited, TokenError, TransportError } from "../../Errors.js"
 import { bodyFailed, type RawResponse } from "../http/rawExchange.js"
 import { isDecoded } from "../http/responseDecoder.js"
+import { openCode, unclaimedCode } from "../http/transportError.js"
 import { defined } from "../runtime/defined.js"
 import { isTemporaryStatus } from "../runtime/failures.js"
 import * as FiberAccess from "../runtime/fiber.js"
-import { openCode } from "./circuit.js"
-import { unclaimedCode } from "./claim.js"
 
 /**
  * The limits of retries.
@@ -31,7 +30,7 @@ export interface Policy {
   /** The upper bound of all waits. A longer `Retry-After` is still waited for. Default: 10 s. */
   readonly maxDelay: Duration.DurationInput
   /**
-   * The time for all attempts and the waits between them; waits for the rate limiter and for the retry budget do not count. A call
+   * The time for all attempts and the waits between them; waits for the rate limiter do not count. A call
    * fails at once with its last failure if its next wait would exceed it. It does not limit the first attempt. Default: 2 minutes.
    */
   readonly totalTime: Duration.DurationInput
@@ -78,7 +77,7 @@ export const policiesOf = (client: Changes = {}): (fiber: FiberAccess.AnyFiber) 
   }
 }
 
-/** The failures of an attempt that got no response. */
+/** The failures of an attempt that got no response. @since 0.1.0 @category models */
 export type AttemptFailure = TokenError | TransportError | RateLimited
 
 /** The codes of attempts that the program itself ended: its client was closed, a circuit is open, a claim or a stream failed. */

@@ -1,10 +1,11 @@
 /** The settings that combinators change for the calls in an effect. */
 import * as Headers from "@effect/platform/Headers"
 import * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
 import type { ContentType } from "../../Endpoint.js"
 import type { ExtraFields } from "../http/extraFields.js"
 import type { RawResponse } from "../http/rawExchange.js"
-import { makeSetting } from "../runtime/fiber.js"
+import { makeSetting, withSetting } from "../runtime/fiber.js"
 
 export interface CallSettings {
   readonly contentType: ContentType
@@ -22,3 +23,27 @@ export const currentSettings = /* @__PURE__ */ makeSetting("IdentityClient/curre
   headers: Headers.empty,
   timeout: Duration.seconds(30)
 }))
+
+/** Changes the settings of the calls in an effect. */
+export const changeSettings = <A, E, R>(
+  self: Effect.Effect<A, E, R>,
+  changes: (settings: CallSettings) => Partial<CallSettings>
+): Effect.Effect<A, E, R> => withSetting(self, currentSettings, (settings) => ({ ...settings, ...changes(settings) }))
+
+/** The status and the headers of a response. @since 0.1.0 @category models */
+export interface ResponseInfo {
+  readonly status: number
+  readonly headers: Headers.Headers
+}
+
+/** Gives each response of the calls in an effect to a function as it arrives. */
+export const observed = <A, E, R>(
+  self: Effect.Effect<A, E, R>,
+  onResponse: (response: ResponseInfo) => void
+): Effect.Effect<A, E, R> =>
+  changeSettings(self, (outer) => ({
+    onResponse: (response) => {
+      onResponse(response)
+      outer.onResponse?.(response)
+    }
+  }))

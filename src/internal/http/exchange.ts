@@ -9,7 +9,6 @@ import * as FiberAccess from "../runtime/fiber.js"
 import { globalValue } from "../runtime/memoize.js"
 import { toIterable } from "../runtime/streams/parts.js"
 import * as Timeouts from "../runtime/timeouts.js"
-import type { ByteStream } from "./media/eventStream.js"
 import * as PlatformClient from "./platformClient.js"
 import { bodyFailed, type BodyLimit, NoResponse, type RawRequest, type RawResponse } from "./rawExchange.js"
 
@@ -106,9 +105,8 @@ export const make = (client: HttpClient.HttpClient, maxBodySize: number): Exchan
   )
 }
 
-/** Makes exchanges that do not read server-sent events, but give their bytes to `onEvents`. The lean transport cannot do that. */
-export const makeOpening = (client: HttpClient.HttpClient, maxBodySize: number) => {
+/** Makes an exchange that does not read server-sent events: the response has their bytes. The lean transport cannot do that. */
+export const makeOpening = (client: HttpClient.HttpClient, maxBodySize: number): Exchange => {
   const send = PlatformClient.over(client, maxBodySize)
-  return (onEvents: (bytes: ByteStream) => void): Exchange => (request, bodyLimit, time) =>
-    Effect.flatMap(send(request, bodyLimit, onEvents), (task) => run(task, time))
+  return (request, bodyLimit, time) => Effect.flatMap(send(request, bodyLimit, true), (task) => run(task, time))
 }

@@ -52,7 +52,7 @@ const execute = (
   request: RawRequest,
   bodyLimit: BodyLimit,
   prepare: Effect.Effect<void>,
-  onEvents?: (bytes: ByteStream) => void
+  leavesEvents: boolean
 ): Effect.Effect<RawResponse, NoResponse> => {
   let sent: HttpClientRequest.HttpClientRequest | undefined
   const prepared = HttpClient.mapRequestEffect(client, (request) => {
@@ -66,9 +66,9 @@ const execute = (
       const limit = bodyLimit(status)
       const redirected = wasRedirected(response, sent)
       const isEvents = isSuccess(status) && !redirected && /^text\/event-stream\b/i.test(headers["content-type"] ?? "")
-      if (onEvents !== undefined && isEvents) {
-        onEvents(response.stream)
-        return Effect.succeed<RawResponse>({ status, headers, redirected, body: "", completeness: "complete" })
+      if (leavesEvents && isEvents) {
+        const events: ByteStream = response.stream
+        return Effect.succeed<RawResponse>({ status, headers, redirected, body: "", completeness: "complete", events })
       }
       // An error response is streamed: if it is interrupted, the part that came may say something.
       const isSinglePiece = isSuccess(status) && Body.isSmallJson(headers, limit)
@@ -81,8 +81,8 @@ const execute = (
 }
 
 /**
- * Makes a function that sends a request over the client. At most `maxBodySize` bytes of any body are going to be read. `onEvents`
- * gets the body of a success that is server-sent events, which is then left unread.
+ * Makes a function that sends a request over the client. At most `maxBodySize` bytes of any body are going to be read. `leavesEvents`: a
+ * success that is server-sent events is left unread.
  */
 export const over = (client: HttpClient.HttpClient, maxBodySize: number) => {
   // The options are set where the request begins, which lies within everything that was provided to the client itself.
@@ -90,9 +90,9 @@ export const over = (client: HttpClient.HttpClient, maxBodySize: number) => {
   return (
     request: RawRequest,
     bodyLimit: BodyLimit,
-    onEvents?: (bytes: ByteStream) => void
+    leavesEvents = false
   ): Effect.Effect<Timeouts.CallbackTask<RawResponse, NoResponse>> =>
-    Timeouts.taskOf(execute(client, request, bodyLimit, setOptions, onEvents)).pipe(
+    Timeouts.taskOf(execute(client, request, bodyLimit, setOptions, leavesEvents)).pipe(
       // The platform's span would hold the whole URL.
       (self) => FiberAccess.withSetting(self, HttpClient.currentTracerDisabledWhen, () => () => true),
       // The runtime would log how the platform's fibers fail, with the URL and the token.

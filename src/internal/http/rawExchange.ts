@@ -3,6 +3,7 @@ import type * as Headers from "@effect/platform/Headers"
 import type * as HttpBody from "@effect/platform/HttpBody"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Data from "effect/Data"
+import type { ByteStream } from "./media/eventStream.js"
 
 /** A request as it is sent. An `HttpClientRequest` without URL parameters is one. */
 export interface RawRequest {
@@ -27,6 +28,8 @@ export interface RawResponse extends RawBody {
   readonly headers: Headers.Headers
   /** True if the response comes from another URL than the request was sent to. */
   readonly redirected: boolean
+  /** The body of server-sent events, if it is left unread. */
+  readonly events?: ByteStream | undefined
 }
 
 /** The number of bytes to read from the body of a response with this status. */

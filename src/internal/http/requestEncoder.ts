@@ -248,24 +248,18 @@ export const validate = <Input, Success, Failure>(
     ({ fields }) => fields as Input // sound: the operation's own schema accepts it
   )
 
-/** Adds the headers of one attempt. A caller's headers replace the defaults and `trace`, but never `authorization`. */
-export const withAuthorization = (
-  { content, events, headers, method, target }: EncodedRequest,
-  baseUrl: string,
-  authorization: string,
-  trace?: Readonly<Record<string, string>>
-): RawRequest => ({
-  method,
-  url: `${baseUrl}${target}`,
-  headers: {
-    ...trace,
-    ...(events ? eventHeaders : defaultHeaders),
-    ...headers,
-    ...(content !== undefined && { "content-type": content.contentType }),
-    authorization
-  },
-  body: content === undefined ? HttpBody.empty : content.body()
+/** The headers of a request, without a token. */
+export const requestHeaders = (
+  { content, events, headers }: EncodedRequest
+): Readonly<Record<string, string>> => ({
+  ...(events ? eventHeaders : defaultHeaders),
+  ...headers,
+  ...(content !== undefined && { "content-type": content.contentType })
 })
+
+/** The body of a request, for one attempt. */
+export const requestBody = ({ content }: EncodedRequest): RawRequest["body"] =>
+  content === undefined ? HttpBody.empty : content.body()
 
 /** Recognizes contents of files that have no strings. */
 const isBinary = (value: object): boolean => ArrayBuffer.isView(value) || Stream.StreamTypeId in value

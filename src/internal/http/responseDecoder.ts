@@ -151,7 +151,13 @@ export const interpret = <Input, Success, Failure>(
   }
   if (isSuccess(status)) {
     const isCut = response.completeness === "interrupted" && isDecoded(endpoint, status)
-    if (!isCut) return decode(endpoint, response, refuse)
+    if (!isCut) {
+      const decoded = decode(endpoint, response, refuse)
+      const { events } = response
+      if (events === undefined) return decoded
+      // Sound: the success of an operation with events is the stream of them.
+      return Either.map(decoded, () => EventStream.decode(endpoint, tenant, events, redactor.code) as Success)
+    }
     const what = `the connection to ${hostOf(tenant)} broke while the response was read (status ${status})`
     // Other content may come from a proxy.
     const isDone = endpoint.method !== "GET" && isJson(headers)
@@ -166,12 +172,3 @@ export const interpret = <Input, Success, Failure>(
   const Declared = endpoint.error.find((error) => error.status === status && error.matches(details))
   return Declared === undefined ? refuse("status", details.message) : Either.left(new Declared(details))
 }
-
-/** Decodes the events of a success. */
-export const events = (
-  endpoint: Any,
-  tenant: string,
-  bytes: EventStream.ByteStream,
-  { token }: { readonly token: Redacted.Redacted },
-  strings: () => ReadonlyArray<string>
-) => EventStream.decode(endpoint, tenant, bytes, ErrorBody.makeRedactor(token, strings).code)

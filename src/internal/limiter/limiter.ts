@@ -1,4 +1,4 @@
-/** A limiter, its options, and its permits for calls. */
+/** A limiter, its options, and what it learns from. */
 import type * as HttpHeaders from "@effect/platform/Headers"
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
@@ -17,18 +17,18 @@ export interface Call {
 export interface LimitedResponse {
   readonly status: number
   readonly headers: HttpHeaders.Headers
+  /** True if the response came from another URL: then it says nothing about this limit. */
+  readonly redirected?: boolean | undefined
 }
 
-/** The right to send one call. @since 0.1.0 @category models */
-export interface Permit {
-  /** Ends the call with its response, or with `undefined` if none came. Only the first settlement counts. */
-  readonly settle: (response: LimitedResponse | undefined) => Effect.Effect<void>
-  /**
-   * Ends the call at once, before anything was sent: another may have its permit. Without it, the client settles the permit
-   * with `undefined`.
-   */
-  readonly giveBack?: Effect.Effect<void> | undefined
-}
+/**
+ * Waits until a call may be sent, sends it, and learns from how that ends: with a response, or without one. A call that was not sent
+ * gives its place to another: its `send` was interrupted before it began, or fails with `outcome: "not-sent"` or a `TokenError`.
+ * @since 0.1.0 @category models
+ */
+export type Limit = (
+  call: Call
+) => <A extends LimitedResponse, E, R>(send: Effect.Effect<A, E, R>) => Effect.Effect<A, E | RateLimited, R>
 
 /** Options that all limiters share. @since 0.1.0 @category models */
 export interface Options {
@@ -59,11 +59,8 @@ export interface Status extends Call, Quota {
 
 /** The operations of a rate limiter. */
 export interface Limiter {
-  /**
-   * Waits for a permit, which the caller settles exactly once, with the response or with `undefined`. Interruption of the
-   * wait consumes no permit.
-   */
-  readonly acquire: (call: Call) => Effect.Effect<Permit, RateLimited>
+  /** Sends a call once it may be sent. */
+  readonly limit: Limit
   /** The state now, an entry for each operation that was called. A later call forgets tenants without calls for an hour. */
   readonly status: Effect.Effect<ReadonlyArray<Status>>
   /** The state, now and whenever it changes. A slow reader gets the latest state and misses those before. */

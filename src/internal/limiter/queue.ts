@@ -1,8 +1,7 @@
 /**
- * A limiter: queues of calls that wait for a permit, first come, first served, with one timer for all of them. The limits of one tenant
+ * A limiter: queues of calls that wait for their turn, first come, first served, with one timer for all of them. The limits of one tenant
  * say nothing about another, so what happens to a call of one concerns no other.
  */
-import type * as Cause from "effect/Cause"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -10,15 +9,15 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import { type Quota, RateLimited } from "../../Errors.js"
-import { type AnyFiber, settingOf, withFiber } from "../runtime/fiber.js"
+import { type AnyFiber, type Restore, settingOf, withFiber } from "../runtime/fiber.js"
 import { clockOffset } from "../runtime/monotonicClock.js"
 import { makeSignal } from "../runtime/streams/queues.js"
 import * as Timer from "../runtime/timer.js"
 import { isBackgroundWork } from "./backgroundWork.js"
 import { readRateLimit } from "./bucketReading.js"
 import { maxPauseOf } from "./known/options.js"
-import type { Call, LimitedResponse, Limiter, Options, Permit, Status, WaitReason } from "./limiter.js"
-import * as Permits from "./permit.js"
+import { learning } from "./learning.js"
+import type { Call, LimitedResponse, Limiter, Options, Status, WaitReason } from "./limiter.js"
 import { type CountAhead, countWithin, idleTime, type LimitStrategy } from "./strategy.js"
 import { givesWay, QueuedCall, startsBefore, type WaitingCall } from "./waitingCall.js"
 import { type TenantQueue, WaitingCalls } from "./waitingCalls.js"
@@ -27,7 +26,7 @@ import * as WaitWarnings from "./waitWarnings.js"
 /** The default of `reserve`. */
 export const defaultReserve = 0.2
 
-/** A limiter and the calls that wait for its permits. */
+/** A limiter and the calls that wait for it. */
 export interface CallQueue<State> extends Limiter {
   /** The number of calls that wait. */
   readonly waiting: (state: State) => number
@@ -160,23 +159,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
 
     const refuse = (one: Waiting, wait: number | undefined): void => {
       calls.remove(one)
-      one.resume(refusal(one.call, wait, one.state))
-    }
-
-    /** Starts a call and makes its permit. */
-    const grant = (state: State, now: number, waited: boolean, fiber: AnyFiber): Effect.Effect<Permit> => {
-      const started = strategy.start(state, now, waited)
-      const settle = (response: LimitedResponse | undefined): void => {
-        const endedAt = timer.now()
-        const reading = response && readRateLimit(response, clock.unsafeCurrentTimeMillis(), maxPause)
-        strategy.settle(started, reading, endedAt)
-        startDue(state.call.tenant)
-      }
-      const giveBack = (): void => {
-        strategy.giveBack(started, timer.now())
-        startDue(state.call.tenant)
-      }
-      return Effect.succeed(Permits.make(fiber, settle, giveBack))
+      one.refuse(refusal(one.call, wait, one.state))
     }
 
     /**
@@ -232,7 +215,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
         // A call that only a ceiling or a pace made wait says nothing about the bucket.
         const { reason } = found
         const waited = reason !== undefined && reason !== "ceiling" && reason !== "pace"
-        found.resume(grant(found.state, now, waited, found.fiber))
+        found.start(now, waited)
       }
       if (tenant.lists.size > 0) calls.due.set(tenant, now + found)
     }
@@ -268,18 +251,45 @@ export const make = <State extends { readonly call: Call }, Grant>(
       })
     )
 
-    const wait = (one: Waiting): Effect.Effect<Permit, RateLimited> => {
-      const permit = Effect.async<Permit, RateLimited>((resume) => {
+    const giveBack = (state: State, grant: Grant): void => {
+      strategy.giveBack(grant, timer.now())
+      startDue(state.call.tenant)
+    }
+
+    /** Waits until a call may be sent. If it is interrupted then, another takes its place. */
+    const turnOf = (one: Waiting, restore: Restore): Effect.Effect<Grant, RateLimited> => {
+      let started: { readonly grant: Grant } | undefined
+      const turn = Effect.async<Grant, RateLimited>((resume) => {
         if (isClosed) return resume(refusal(one.call, undefined, one.state)) // closed since the call came
-        one.resume = resume
+        one.refuse = resume
+        one.start = (now, hasWaited) => {
+          started = { grant: strategy.start(one.state, now, hasWaited) }
+          resume(Effect.succeed(started.grant))
+        }
         calls.add(one)
         startDue(one.state.call.tenant)
       })
-      const left = (cause: Cause.Cause<RateLimited>) => {
-        if (calls.remove(one)) startDue(one.state.call.tenant) // interrupted
+      return Effect.catchAllCause(restore(turn), (cause) => {
+        if (started !== undefined) giveBack(one.state, started.grant)
+        else if (calls.remove(one)) startDue(one.state.call.tenant)
         return Effect.failCause(cause)
+      })
+    }
+
+    /** Sends a call whose turn it is, and learns from how that ends. */
+    const sent = <A extends LimitedResponse, E, R>(
+      state: State,
+      grant: Grant,
+      send: Effect.Effect<A, E, R>,
+      restore: Restore
+    ): Effect.Effect<A, E, R> => {
+      const settle = (response?: LimitedResponse): void => {
+        const now = timer.now()
+        const reading = response && readRateLimit(response, clock.unsafeCurrentTimeMillis(), maxPause)
+        strategy.settle(grant, reading, now)
+        startDue(state.call.tenant)
       }
-      return Effect.uninterruptibleMask((restore) => Effect.catchAllCause(restore(permit), left))
+      return learning(send, restore, settle, () => giveBack(state, grant))
     }
 
     /** Without this, the memory of a program with many tenants would only grow. */
@@ -289,7 +299,12 @@ export const make = <State extends { readonly call: Call }, Grant>(
       strategy.forgetIdle(now, (state) => calls.sizeOf(state) > 0)
     }
 
-    const acquire = (call: Call, fiber: AnyFiber): Effect.Effect<Permit, RateLimited> => {
+    const limit = <A extends LimitedResponse, E, R>(
+      call: Call,
+      send: Effect.Effect<A, E, R>,
+      fiber: AnyFiber,
+      restore: Restore
+    ): Effect.Effect<A, E | RateLimited, R> => {
       const now = timer.now()
       forgetIdle(now)
       const state = strategy.stateOf(call)
@@ -297,15 +312,16 @@ export const make = <State extends { readonly call: Call }, Grant>(
       if (isClosed) return refusal(call, undefined, state)
       const { countAhead, millis } = waitOfNew(state, isBackground, now)
       if (millis <= 0 && calls.tenantOf(state) === undefined) {
-        const permit = grant(state, now, false, fiber)
+        const grant = strategy.start(state, now, false)
         changed()
-        return permit
+        return sent(state, grant, send, restore)
       }
       if (millis > maxWait && millis < Infinity) return refusal(call, millis, state)
       // Only the calls ahead of it may make it wait for long.
       const reason = reasonOf({ isBackground, state }, millis, now, countAhead)
       warn(strategy.bucketOf(state) ?? state, { call, fiber, reason }, millis, now)
-      return wait(new QueuedCall(call, state, isBackground, fiber, count++, now))
+      const one = new QueuedCall(call, state, isBackground, fiber, count++, now)
+      return Effect.flatMap(turnOf(one, restore), (grant) => sent(state, grant, send, restore))
     }
 
     const status = Effect.sync(() => {
@@ -322,7 +338,8 @@ export const make = <State extends { readonly call: Call }, Grant>(
     })
 
     return {
-      acquire: (call) => withFiber((fiber) => acquire(call, fiber)),
+      limit: (call) => (send) =>
+        Effect.uninterruptibleMask((restore) => withFiber((fiber) => limit(call, send, fiber, restore))),
       status,
       changes: follow(status),
       waiting: (state) => calls.sizeOf(state),

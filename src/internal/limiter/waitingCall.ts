@@ -3,7 +3,7 @@ import type * as Effect from "effect/Effect"
 import type { RateLimited } from "../../Errors.js"
 import type { AnyFiber } from "../runtime/fiber.js"
 import { LinkedNode } from "../runtime/linkedList.js"
-import type { Call, Permit, WaitReason } from "./limiter.js"
+import type { Call, WaitReason } from "./limiter.js"
 import type { LimitStrategy } from "./strategy.js"
 
 /** The part of a waiting call that decides when it starts. */
@@ -11,8 +11,10 @@ export type WaitingCall<State> = Pick<QueuedCall<State>, "state" | "nth" | "sinc
 
 /** A call that waits for a permit. */
 export class QueuedCall<State> extends LinkedNode<QueuedCall<State>> {
-  /** Ends its wait. */
-  resume: (permit: Effect.Effect<Permit, RateLimited>) => void = () => {}
+  /** Ends its wait: it may be sent now. `hasWaited`: its bucket made it wait. */
+  start: (now: number, hasWaited: boolean) => void = () => {}
+  /** Ends its wait with a failure. */
+  refuse: (refusal: Effect.Effect<never, RateLimited>) => void = () => {}
   /** Set if the bucket delays it; unset if only earlier calls do. */
   reason: WaitReason | undefined = undefined
   readonly call: Call

@@ -1,9 +1,7 @@
 /** Runs effects from plain code, and observes their fibers. */
-import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
-import * as FiberRef from "effect/FiberRef"
 import * as Runtime from "effect/Runtime"
 import * as RuntimeFlags from "effect/RuntimeFlags"
 import type * as Scope from "effect/Scope"
@@ -46,12 +44,6 @@ export const onExit = <A, E>(
   fiber.addObserver(listener)
   return () => fiber.removeObserver(listener)
 }
-
-/** Calls a function when a fiber ends that was interrupted, whatever its exit: it may have caught the interruption. */
-export const onInterruptedExit = (fiber: AnyFiber, listener: () => void): () => void =>
-  onExit(fiber, () => {
-    if (!Cause.isEmpty(fiber.getFiberRef(FiberRef.interruptedCause))) listener()
-  })
 
 /** Lets the interruption of an effect not wait for its end. */
 export const disconnect: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Effect.disconnect

@@ -152,24 +152,12 @@ export class CallTelemetry {
     return this.logs.before(wait)
   }
 
-  /** Gives the wait of a retry that the retry budget does not allow yet, after a warning if that is `shouldWarn`. */
-  retryDeferred<A, E>(shouldWarn: boolean, wait: Effect.Effect<A, E>): Effect.Effect<A, E> {
-    if (shouldWarn) {
-      this.logs.warn("the service is unavailable and the retry budget is used up: retries wait or are skipped")
-    }
-    return this.logs.before(wait)
-  }
-
-  /** The retry budget has allowed a retry after this wait. */
-  retryAllowed(millis: number): void {
-    if (millis > 0) this.spanEvent("identity.budget.wait", millis)
-    this.logs.debug(`the retry budget delayed the retry for ${formatMillis(millis)}`)
-  }
-
-  /** A retry was not made: it would have been in vain. */
-  retrySkipped(): void {
+  /** A retry is not made, because the retry budget is used up. */
+  retrySkipped(shouldWarn: boolean): void {
     Metrics.update(this.shared.metrics.skipped, 1, this.labels)
-    this.logs.debug("skipped a retry: the service is still unavailable")
+    if (shouldWarn) {
+      this.logs.warn("the service is unavailable and the retry budget is used up: calls fail without a retry")
+    } else this.logs.debug("skipped a retry: the service is still unavailable")
   }
 
   /** The circuit has refused an attempt. */

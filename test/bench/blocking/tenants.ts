@@ -5,6 +5,7 @@ import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Adaptive from "../../../src/internal/limiter/adaptive.js"
 import * as Queue from "../../../src/internal/limiter/queue.js"
+import * as Permits from "../../support/permits.js"
 
 const starts = 200
 
@@ -17,10 +18,10 @@ export const startMillis = (tenants: number, rounds: number): Effect.Effect<Read
     const callOf = (tenant: string) => ({ tenant, operation: "listActions" })
     for (let nth = 0; nth < tenants; nth++) {
       const call = callOf(`tenant ${nth}`)
-      yield* Effect.flatMap(queue.acquire(call), ({ settle }) => settle(pause))
-      yield* Effect.forkScoped(queue.acquire(call))
+      yield* Effect.flatMap(Permits.start(queue, call), ({ settle }) => settle(pause))
+      yield* Effect.forkScoped(Permits.start(queue, call))
     }
-    const start = Effect.flatMap(queue.acquire(callOf("another tenant")), ({ settle }) => settle(undefined))
+    const start = Effect.flatMap(Permits.start(queue, callOf("another tenant")), ({ settle }) => settle(undefined))
     const times: Array<number> = []
     for (let round = 0; round < rounds; round++) {
       const begin = performance.now()

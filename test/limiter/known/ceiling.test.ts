@@ -8,6 +8,7 @@ import * as RateLimiter from "../../../src/RateLimiter.js"
 import { assertKept } from "../../support/ceilings.js"
 import { skewed } from "../../support/fleet.js"
 import { respond } from "../../support/fleetStore.js"
+import * as Permits from "../../support/permits.js"
 import * as VirtualTime from "../../support/virtualTime.js"
 
 const make = (limit: number, interval = 1000) => new CeilingCounter({ limit, interval, operations: undefined })
@@ -103,7 +104,7 @@ describe("layerAdaptive with a ceiling", () => {
   const send = (limiter: RateLimiter.RateLimiter["Type"], times: Array<number>, operation = "a") =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function*() {
-        const permit = yield* restore(limiter.acquire({ ...call, operation }))
+        const permit = yield* restore(Permits.start(limiter, { ...call, operation }))
         times.push(Number(yield* Clock.currentTimeNanos) / 1e6)
         yield* permit.settle(yield* large)
       })
@@ -179,7 +180,7 @@ describe("layerAdaptive with a ceiling", () => {
     Effect.gen(function*() {
       const limiter = yield* RateLimiter.RateLimiter
       const first = (operation: string) =>
-        Effect.flatMap(limiter.acquire({ ...call, operation }), (permit) => Effect.flatMap(large, permit.settle))
+        Effect.flatMap(Permits.start(limiter, { ...call, operation }), (permit) => Effect.flatMap(large, permit.settle))
       yield* first("a")
       yield* first("b")
       // Ten calls of each; two calls in an hour are left of those of b.
@@ -188,7 +189,7 @@ describe("layerAdaptive with a ceiling", () => {
         (operation) =>
           Effect.forEach(
             Array.from({ length: 10 }),
-            () => Effect.fork(Effect.either(limiter.acquire({ ...call, operation })))
+            () => Effect.fork(Effect.either(Permits.start(limiter, { ...call, operation })))
           )
       )
       yield* TestClock.adjust(0)
@@ -217,9 +218,9 @@ describe("layerAdaptive with a ceiling", () => {
   ) =>
     Effect.gen(function*() {
       const limiter = yield* RateLimiter.RateLimiter
-      const begin = (operation: string) => Effect.fork(limiter.acquire({ ...call, operation }))
+      const begin = (operation: string) => Effect.fork(Permits.start(limiter, { ...call, operation }))
       for (const operation of ["a", "b"]) {
-        const permit = yield* limiter.acquire({ ...call, operation })
+        const permit = yield* Permits.start(limiter, { ...call, operation })
         yield* TestClock.adjust(10)
         yield* Effect.flatMap(response(operation), permit.settle)
         yield* TestClock.adjust(10)
@@ -265,19 +266,18 @@ describe("layerAdaptive with a ceiling", () => {
   it.effect("shows the ceiling as the reason of a wait", () =>
     Effect.gen(function*() {
       const limiter = yield* RateLimiter.RateLimiter
-      yield* Effect.flatMap(limiter.acquire(call), (permit) => Effect.flatMap(large, permit.settle))
-      yield* Effect.fork(limiter.acquire(call))
+      yield* Effect.flatMap(Permits.start(limiter, call), (permit) => Effect.flatMap(large, permit.settle))
+      yield* Effect.fork(Permits.start(limiter, call))
       yield* TestClock.adjust(100)
       assert.strictEqual((yield* limiter.status)[0]?.reason, "ceiling")
     }).pipe(Effect.provide(RateLimiter.layerAdaptive({ ceiling: { limit: 1, interval: "1 minute" } }))))
 
-  it.effect("gives back the place of a call that was interrupted before it was sent", () =>
+  it.effect("gives back the place of a call that was not sent", () =>
     Effect.gen(function*() {
       const limiter = yield* RateLimiter.RateLimiter
-      const gone = yield* Effect.fork(Effect.zipRight(limiter.acquire(call), Effect.never))
-      yield* TestClock.adjust(0)
-      yield* Fiber.interrupt(gone)
-      const next = yield* Effect.fork(limiter.acquire(call))
+      const gone = yield* Permits.start(limiter, call)
+      yield* gone.giveBack ?? Effect.void
+      const next = yield* Effect.fork(Permits.start(limiter, call))
       yield* TestClock.adjust(0)
       assert.isNotNull(next.unsafePoll())
     }).pipe(Effect.provide(RateLimiter.layerAdaptive({ ceiling: { limit: 1, interval: "1 hour" } }))))
@@ -285,10 +285,10 @@ describe("layerAdaptive with a ceiling", () => {
   it.effect("remembers an hour's calls of a tenant that was idle for an hour", () =>
     Effect.gen(function*() {
       const limiter = yield* RateLimiter.RateLimiter
-      yield* Effect.flatMap(limiter.acquire(call), (permit) => Effect.flatMap(large, permit.settle))
+      yield* Effect.flatMap(Permits.start(limiter, call), (permit) => Effect.flatMap(large, permit.settle))
       yield* TestClock.adjust("90 minutes")
-      yield* limiter.acquire({ ...call, tenant: "https://u.example.com/api/v2" })
-      const second = yield* Effect.fork(limiter.acquire(call))
+      yield* Permits.start(limiter, { ...call, tenant: "https://u.example.com/api/v2" })
+      const second = yield* Effect.fork(Permits.start(limiter, call))
       yield* TestClock.adjust("29 minutes")
       assert.isNull(second.unsafePoll())
       yield* TestClock.adjust("2 minutes")
@@ -300,7 +300,7 @@ describe("layerAdaptive with a ceiling", () => {
       const limiter = yield* RateLimiter.RateLimiter
       const exchange = (operation: string) =>
         Effect.flatMap(
-          limiter.acquire({ ...call, operation }),
+          Permits.start(limiter, { ...call, operation }),
           (permit) => Effect.flatMap(respond(100, 98, 1), permit.settle)
         )
       yield* exchange("a")

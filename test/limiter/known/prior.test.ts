@@ -6,6 +6,7 @@ import * as RateLimiter from "../../../src/RateLimiter.js"
 import { type BucketServer, profileOf } from "../../support/bucketServer.js"
 import { bucket, respond } from "../../support/fleetStore.js"
 import { bounds, measure, refusalsAllowed, scenarios, seeds } from "../../support/goodput.js"
+import * as Permits from "../../support/permits.js"
 import * as VirtualTime from "../../support/virtualTime.js"
 
 /** A prior for a server whose size is known, wrong by these factors. */
@@ -68,7 +69,7 @@ describe("layerAdaptive with a prior", () => {
     Effect.gen(function*() {
       const times: Array<unknown> = []
       for (let nth = 0; nth < calls; nth++) {
-        yield* Effect.fork(Effect.map(limiter.acquire(callOf(operation)), (permit) => void times.push(permit)))
+        yield* Effect.fork(Effect.map(Permits.start(limiter, callOf(operation)), (permit) => void times.push(permit)))
       }
       yield* TestClock.adjust(0)
       return times.length
@@ -103,7 +104,7 @@ describe("layerAdaptive with a prior", () => {
       Effect.gen(function*() {
         const limiter = yield* RateLimiter.RateLimiter
         const response = { ...(yield* respond(1, 1, 1)), headers: {} as never }
-        const one = Effect.flatMap(limiter.acquire(callOf("a")), (permit) =>
+        const one = Effect.flatMap(Permits.start(limiter, callOf("a")), (permit) =>
           Effect.zipRight(Effect.sleep(50), permit.settle(response)))
         const [elapsed] = yield* Effect.timed(
           Effect.forEach(Array.from({ length: 110 }), () =>
@@ -122,7 +123,7 @@ describe("layerAdaptive with a prior", () => {
       const limiter = yield* RateLimiter.RateLimiter
       const ended: Array<{ readonly at: number; readonly status: number }> = []
       const one = Effect.gen(function*() {
-        const permit = yield* limiter.acquire(callOf("a"))
+        const permit = yield* Permits.start(limiter, callOf("a"))
         yield* Effect.sleep(25)
         const { status } = yield* ask
         yield* Effect.sleep(25)

@@ -1,6 +1,6 @@
 /** Runs effects from plain code, and observes their fibers. */
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
+import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import { type AnyFiber, contextOf } from "./fiber.js"
@@ -33,12 +33,6 @@ export const forkCopy = <A, E>(
 /** Calls a function when a fiber ends; returns a function that cancels this. */
 export const onExit = <A, E>(fiber: Fiber.Fiber<A, E>, listener: (exit: Exit.Exit<A, E>) => void): () => void =>
   fiber.addObserver(listener)
-
-/** Calls a function when a fiber ends by an interruption. */
-export const onInterruptedExit = (fiber: AnyFiber, listener: () => void): () => void =>
-  onExit(fiber, (exit) => {
-    if (Exit.hasInterrupts(exit)) listener()
-  })
 
 /** Lets the interruption of an effect not wait for its end. */
 export const disconnect = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

@@ -1,11 +1,16 @@
 /** Makes the failures of attempts that got no response. */
 import { TransportError } from "../../Errors.js"
-import { hostOf } from "../http/baseUrl.js"
-import { bodyFailed, inParentheses } from "../http/rawExchange.js"
 import { defined } from "../runtime/defined.js"
-import { openCode } from "./circuit.js"
-import { unclaimedCode } from "./claim.js"
+import { hostOf } from "./baseUrl.js"
+import { bodyFailed, inParentheses } from "./rawExchange.js"
 
+/** The code of an attempt that an open circuit refused. */
+export const openCode = "CIRCUIT_OPEN"
+
+/** The code of an attempt whose claim failed: it was not written down that it is sent. */
+export const unclaimedCode = "UNCLAIMED"
+
+/** Makes the failure of an attempt that got no response. */
 export const transportError = (
   operation: string,
   tenant: string,

@@ -8,7 +8,7 @@ import { globalValue } from "../runtime/memoize.js"
 const [mostBuilds, period] = [50, 60_000]
 
 /** The builds of this process, by tenant, since a time in milliseconds. */
-const builds = globalValue("effect-identity-client/internal/call/repeatedBuilds", () => ({
+const builds = globalValue("effect-identity-client/internal/telemetry/repeatedBuilds", () => ({
   byTenant: new Map<string, { readonly since: number; readonly count: number }>(),
   hasWarned: false
 }))

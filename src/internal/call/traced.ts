@@ -1,0 +1,16 @@
+/** Traced: each request has its span, its metrics and its log lines. */
+import * as Effect from "effect/Effect"
+import type { RunningCall, Stage } from "./call.js"
+
+export const traced: Stage<RunningCall> = (next) => (call) => {
+  const { notes, telemetry } = call
+  notes.hasBegun = true
+  return Effect.map(
+    telemetry.attempt((trace) => next(trace === undefined ? call : { ...call, trace })),
+    (response) => {
+      // After a redirect, status and headers may be those of another service.
+      if (!response.redirected) telemetry.responseReceived(response)
+      return response
+    }
+  )
+}

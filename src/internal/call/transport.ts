@@ -1,0 +1,40 @@
+/** Transport: sends one request within its time limit, and reads the response. */
+import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type { Exchange } from "../http/exchange.js"
+import { NoResponse } from "../http/rawExchange.js"
+import { requestBody } from "../http/requestEncoder.js"
+import { bodyLimit } from "../http/responseDecoder.js"
+import { transportError } from "../http/transportError.js"
+import type { TimeLimit } from "../runtime/timeouts.js"
+import { type RunningCall, type Send, timeLeft } from "./call.js"
+
+/** Sends calls over an exchange, those of server-sent events over one that leaves them unread. No body may exceed `maxBodySize`. */
+export const transport = (
+  exchange: Exchange,
+  opening: Exchange,
+  timeouts: TimeLimit["timeouts"],
+  maxBodySize: number
+): Send<RunningCall> =>
+(call) => {
+  const { authorization = "", endpoint, headers, operation, request, settings, tenant, trace, url } = call
+  const limit = Duration.toMillis(settings.timeout)
+  const millis = call.attempt === 1 ? limit : Math.min(limit, timeLeft(call))
+  const send = endpoint.events === undefined ? exchange : opening
+  const raw = {
+    method: request.method,
+    url,
+    headers: { ...trace, ...headers, authorization },
+    body: requestBody(request)
+  }
+  const sent = Effect.catchAllCause(
+    millis <= 0
+      ? new NoResponse({ outcome: "not-sent", code: "TIMEOUT" })
+      : send(raw, bodyLimit(endpoint, maxBodySize), { timeouts, millis }),
+    (cause) =>
+      Effect.failCause(Cause.map(cause, ({ code, outcome }) => transportError(operation, tenant, outcome, code)))
+  )
+  const { onResponse } = settings
+  return onResponse === undefined ? sent : Effect.tap(sent, (response) => Effect.sync(() => onResponse(response)))
+}

@@ -1,0 +1,188 @@
+/** Each stage of a call alone, around a `next` of three lines. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Redacted, TestClock } from "effect"
+import { TransportError } from "../../../src/Errors.js"
+import { authorized, withToken } from "../../../src/internal/call/authorized.js"
+import type { AuthorizedResponse, RunningCall, Send } from "../../../src/internal/call/call.js"
+import { Circuit } from "../../../src/internal/call/circuit.js"
+import { guarded, unlessOpen } from "../../../src/internal/call/guarded.js"
+import { limited } from "../../../src/internal/call/limited.js"
+import { retried } from "../../../src/internal/call/retried.js"
+import { RetryBudget } from "../../../src/internal/call/retryBudget.js"
+import { staged } from "../../../src/internal/call/staged.js"
+import { traced } from "../../../src/internal/call/traced.js"
+import * as RateLimiter from "../../../src/RateLimiter.js"
+import * as Permits from "../../support/permits.js"
+import { answer, started } from "../../support/stages.js"
+
+/** A `next` that gives these statuses, or fails, one after the other, and the calls that it got. */
+const next = (...results: ReadonlyArray<number | TransportError>) => {
+  const calls: Array<RunningCall> = []
+  const send: Send<RunningCall, AuthorizedResponse> = (call) => {
+    const result = results[calls.push(call) - 1] ?? 204
+    return typeof result === "number" ? Effect.succeed({ ...answer, status: result }) : Effect.fail(result)
+  }
+  return { calls, send }
+}
+
+const lost = new TransportError({ operation: "o", message: "lost", outcome: "unknown" })
+const unsent = new TransportError({ operation: "o", message: "unsent", outcome: "not-sent" })
+
+/** A provider of tokens t1, t2 and so on: another one after each invalidation. */
+const tokens = () => {
+  let nth = 1
+  return { get: Effect.sync(() => Redacted.make(`t${nth}`)), invalidate: () => Effect.sync(() => void nth++) }
+}
+
+describe("traced", () => {
+  it.effect("notes that the request has begun", () =>
+    Effect.gen(function*() {
+      const { calls, send } = next()
+      yield* started(traced(send))
+      assert.deepStrictEqual(calls.map(({ notes }) => notes.hasBegun), [true])
+    }))
+})
+
+describe("withToken", () => {
+  const first = Redacted.make("first")
+
+  for (const [waited, expected] of [[0, "Bearer first"], [1000, "Bearer t1"]] as const) {
+    it.effect(`sends ${expected} after a wait of ${waited} ms`, () =>
+      Effect.gen(function*() {
+        const { calls, send } = next()
+        const notes = { startedAt: 0, waited, hasBegun: false, entered: undefined }
+        const { token } = yield* started(withToken(tokens())(send), { token: first, notes })
+        assert.deepStrictEqual([calls[0]?.authorization, Redacted.value(token)], [expected, expected.slice(7)])
+      }))
+  }
+})
+
+describe("authorized", () => {
+  it.effect("sends a call again with another token if its own is refused", () =>
+    Effect.gen(function*() {
+      const { calls, send } = next(401)
+      yield* started(authorized(tokens())(send))
+      assert.deepStrictEqual(calls.map(({ token }) => token && Redacted.value(token)), ["t1", "t2"])
+    }))
+})
+
+describe("limited", () => {
+  it.effect("does not count its wait towards the total time", () =>
+    Effect.gen(function*() {
+      const limiter = RateLimiter.make(() => Effect.delay("5 seconds"))
+      const { calls, send } = next()
+      const fiber = yield* Effect.fork(started(limited(limiter)(send)))
+      yield* TestClock.adjust("5 seconds")
+      yield* Fiber.join(fiber)
+      assert.deepStrictEqual(calls.map(({ notes }) => [notes.waited, notes.startedAt]), [[5000, 5000]])
+    }))
+
+  for (const [hasBegun, expected] of [[false, "given back"], [true, "settled"]] as const) {
+    it.effect(`lets the place of an interrupted call be ${expected}, if it has${hasBegun ? "" : " not"} begun`, () =>
+      Effect.gen(function*() {
+        const ends: Array<string> = []
+        const end = (name: string) => Effect.sync(() => void ends.push(name))
+        const permit = { settle: () => end("settled"), giveBack: end("given back") }
+        const limiter = Permits.limiterOf(() => Effect.succeed(permit))
+        const send = limited(limiter)(({ notes, wait }) => {
+          notes.hasBegun = hasBegun
+          return wait(Effect.never)
+        })
+        const fiber = yield* Effect.fork(started(send))
+        yield* TestClock.adjust(0)
+        yield* Fiber.interrupt(fiber)
+        assert.deepStrictEqual(ends, [expected])
+      }))
+  }
+})
+
+describe("guarded", () => {
+  it.effect("sends nothing once the circuit has opened, also not what has waited since before that", () =>
+    Effect.gen(function*() {
+      const circuit = new Circuit({ failures: 1 })
+      const { calls, send } = next(lost)
+      const guard = guarded({ budget: undefined, circuit })
+      const checked = unlessOpen<AuthorizedResponse>(circuit)(send)
+      const slow = guard((call) => Effect.flatMap(call.wait(Effect.sleep("500 millis")), () => checked(call)))
+      const waiting = yield* Effect.fork(Effect.flip(started(slow)))
+      yield* TestClock.adjust(0)
+      assert.strictEqual(yield* Effect.flip(started(guard(send))), lost)
+      yield* TestClock.adjust("499 millis")
+      assert.deepInclude(yield* Effect.flip(started(guard(send))), { code: "CIRCUIT_OPEN", outcome: "not-sent" })
+      assert.lengthOf(calls, 1)
+      yield* TestClock.adjust("1 millis")
+      yield* Fiber.join(waiting)
+    }))
+})
+
+describe("retried", () => {
+  const run = (send: Send<RunningCall, AuthorizedResponse>, budget?: RetryBudget) =>
+    Effect.gen(function*() {
+      const fiber = yield* Effect.fork(Effect.exit(started(retried(budget)(send))))
+      yield* TestClock.adjust("1 minute")
+      return yield* yield* Fiber.join(fiber)
+    })
+
+  it.effect("numbers its attempts, and gives the first final result", () =>
+    Effect.gen(function*() {
+      const { calls, send } = next(503, lost, 204, 500)
+      assert.strictEqual((yield* run(send)).status, 204)
+      assert.deepStrictEqual(calls.map(({ attempt }) => attempt), [1, 2, 3])
+    }))
+
+  it.effect("keeps the result of the last attempt that may have been carried out", () =>
+    Effect.gen(function*() {
+      const { send } = next(lost, unsent, unsent, unsent)
+      assert.strictEqual(yield* Effect.flip(run(send)), lost)
+    }))
+
+  it.effect("gives its result if the budget has no retry left", () =>
+    Effect.gen(function*() {
+      const budget = new RetryBudget(0)
+      for (let nth = 0; nth < 50; nth++) budget.attemptEnded(true)
+      while (budget.take(0));
+      const { calls, send } = next(503, 503, 503, 503)
+      assert.strictEqual((yield* run(send, budget)).status, 503)
+      assert.lengthOf(calls, 1)
+    }))
+})
+
+describe("staged", () => {
+  it.effect("wraps the first stage around the others, and passes changed headers on, but nothing else", () =>
+    Effect.gen(function*() {
+      const seen: Array<string> = []
+      const { calls, send } = next()
+      const stage = (name: string) =>
+        staged([
+          (inner) => (call) =>
+            Effect.zipRight(
+              Effect.sync(() => seen.push(name)),
+              inner({ ...call, url: "https://elsewhere.example.com", headers: { ...call.headers, "x-name": name } })
+            ),
+          (inner) => (call) => Effect.tap(inner(call), () => Effect.sync(() => seen.push(call.headers["x-name"] ?? "")))
+        ])
+      yield* started(stage("one")(send))
+      assert.deepStrictEqual(seen, ["one", "one"])
+      assert.deepStrictEqual(calls.map(({ headers }) => headers["x-name"]), ["one"])
+      assert.notInclude(calls[0]?.url, "elsewhere")
+    }))
+
+  it.effect("can fail in place of the request, and give another response", () =>
+    Effect.gen(function*() {
+      const { calls, send } = next(lost)
+      const kill = staged([() => () => Effect.fail(unsent)])
+      assert.strictEqual(yield* Effect.flip(started(kill(send))), unsent)
+      assert.lengthOf(calls, 0)
+      const rescue = staged([(inner) => (call) => Effect.orElseSucceed(inner(call), () => answer)])
+      assert.strictEqual((yield* started(rescue(send))).status, 204)
+    }))
+
+  it.effect("lets a stage be interrupted while it waits", () =>
+    Effect.gen(function*() {
+      const { calls, send } = next()
+      const fiber = yield* Effect.fork(started(staged([() => () => Effect.never])(send)))
+      yield* TestClock.adjust(0)
+      yield* Fiber.interrupt(fiber)
+      assert.lengthOf(calls, 0)
+    }))
+})
