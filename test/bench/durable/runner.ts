@@ -49,7 +49,7 @@ const clientOf = (tenant: string) => {
 
 const live = layerCluster(settings).pipe(
   Layer.provide(Jobs.layerTenants(clientOf)),
-  Layer.provide(Fleet.layerRateLimiter()),
+  Layer.provide(Fleet.layerRateLimiter),
   Layer.provide(Cluster.layerStore()),
   Layer.provideMerge(layerSql({ port: settings.postgres }, settings.database)),
   Layer.provide(Node.layerHttpClient()),

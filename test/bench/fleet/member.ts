@@ -18,7 +18,7 @@ const services = (origin: string) => {
   return url === ""
     ? Layer.merge(library.RateLimiter.layer, library.TokenProvider.layerClientCredentials(credentials))
     : Layer.merge(
-      Fleet.layerRateLimiter(),
+      Fleet.layerRateLimiter,
       Fleet.layerClientCredentials({
         ...credentials,
         encryptionKey: Redacted.make(process.env["FLEET_KEY"] ?? "")
