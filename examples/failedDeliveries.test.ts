@@ -45,7 +45,7 @@ const TenantClient = IdentityClient.layer({ domain: "tenant.example.com" }).pipe
     clientSecret: full.secret
   })),
   Layer.provide(Tenant.layerHttpClient),
-  Layer.provideMerge(Tenant.layer())
+  Layer.provideMerge(Tenant.layer)
 )
 
 // Two events of the demo tenant have failed. A second run finds none.

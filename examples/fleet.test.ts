@@ -25,7 +25,7 @@ const Client = IdentityClient.layerConfig({ domain: Config.string("IDENTITY_DOMA
 
 export const FleetLive = Client.pipe(
   Layer.provide(Redis.layerStoreConfig({ url: Config.redacted("REDIS_URL") })),
-  Layer.provide(Tenant.layerHttpClient) // for a real tenant: Node.layerHttpClient()
+  Layer.provide(Tenant.layerHttpClient) // for a real tenant: Node.layerHttpClient
 )
 
 // A store of your own: here a key-value service over HTTP with ETags and its time in milliseconds.
@@ -104,7 +104,7 @@ const outOfOrder = HttpClient.make((request) =>
 
 const call = listActionVersions({ actionId: Tenant.demo.actions[0].id })
 
-const TenantLive = Layer.provideMerge(Tenant.layerHttpClient, Tenant.layer())
+const TenantLive = Layer.provideMerge(Tenant.layerHttpClient, Tenant.layer)
 
 const OverKeyValue = Layer.provide(
   KeyValueStore,

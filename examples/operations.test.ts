@@ -30,7 +30,7 @@ const TenantClient = IdentityClient.layer({ domain }).pipe(
   Layer.provide(RateLimiter.layer),
   Layer.provide(TokenProvider.layerClientCredentials({ domain, clientId, clientSecret })),
   Layer.provide(Tenant.layerHttpClient),
-  Layer.provideMerge(Tenant.layer())
+  Layer.provideMerge(Tenant.layer)
 )
 
 it.live("each operation succeeds", () =>

@@ -18,7 +18,7 @@ const IdentityLive = IdentityClient.layer({ domain }).pipe(
   Layer.provide(RateLimiter.layer),
   Layer.provide(TokenProvider.layerClientCredentials({ domain, clientId, clientSecret })),
   Layer.provide(Tenant.layerHttpClient),
-  Layer.provide(Tenant.layer())
+  Layer.provide(Tenant.layer)
 )
 
 // The recipe: build the runtime once, and dispose of it at the end. `IdentityLive` is your layer: `Node.layer`.

@@ -44,7 +44,7 @@ const TenantClient = IdentityClient.layer({ domain: "tenant.example.com" }).pipe
     clientSecret: full.secret
   })),
   Layer.provide(Tenant.layerHttpClient),
-  Layer.provideMerge(Tenant.layer())
+  Layer.provideMerge(Tenant.layer)
 )
 
 // A second run sends nothing that has an outcome.

@@ -45,7 +45,7 @@ const IdentityLive = IdentityClient.layer({ baseUrl: "https://tenant.example.com
     clientSecret: full.secret
   })),
   Layer.provide(Tenant.layerHttpClient),
-  Layer.provide(Tenant.layer())
+  Layer.provide(Tenant.layer)
 )
 
 Effect.all([Effect.asVoid(live), readable, redelivered], { discard: true }).pipe(

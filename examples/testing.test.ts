@@ -61,7 +61,7 @@ const TenantClient = IdentityClient.layer({ baseUrl: "https://tenant.example.com
     clientSecret: Tenant.demoClients.full.secret
   })),
   Layer.provide(Tenant.layerHttpClient),
-  Layer.provideMerge(Tenant.layer())
+  Layer.provideMerge(Tenant.layer)
 )
 
 it.effect("redelivers an event once", () =>
@@ -82,7 +82,7 @@ const ClientOfMany = IdentityClient.layer({ domain: "tenant.example.com" }).pipe
     clientSecret: Tenant.demoClients.full.secret
   })),
   Layer.provideMerge(Tenant.layerHttpClient),
-  Layer.provideMerge(Tenant.layer({ seed: { users: Tenant.makeUsers(1_000_000) } }))
+  Layer.provideMerge(Tenant.layerWith({ seed: { users: Tenant.makeUsers(1_000_000) } }))
 )
 
 it.effect("exports the first users", () =>
@@ -121,7 +121,7 @@ it.effect("waits as long as the service asks, and tries again", () =>
   ))))
 
 // A tenant with settings of its own: data, clients, a small bucket, tokens of a minute.
-const SmallTenant = Tenant.layer({
+const SmallTenant = Tenant.layerWith({
   seed: { streams: [{ id: "est_1234567890123456789012", events: [] }] },
   clients: [{
     id: "reader",
@@ -170,7 +170,7 @@ const TenantWithUsers = IdentityClient.layer({ domain: "tenant.example.com" }).p
     clientSecret: Tenant.demoClients.full.secret
   })),
   Layer.provide(Tenant.layerHttpClient),
-  Layer.provideMerge(Tenant.layer({ operations: { getUser } }))
+  Layer.provideMerge(Tenant.layerWith({ operations: { getUser } }))
 )
 
 it.effect("reads users", () =>

@@ -42,8 +42,13 @@ export interface TransportOptions extends Transport.PoolOptions {}
  * Closing waits up to 5 s for running requests.
  * @since 0.1.0 @category layers
  */
-export const layerHttpClient = (options: TransportOptions = {}): Layer.Layer<HttpClient.HttpClient, InvalidInput> =>
-  Layer.scoped(HttpClient.HttpClient, Transport.make("Node.layerHttpClient", options))
+export const layerHttpClientWith = (options: TransportOptions): Layer.Layer<HttpClient.HttpClient, InvalidInput> =>
+  Layer.scoped(HttpClient.HttpClient, Transport.make("Node.layerHttpClientWith", options))
+
+/** `layerHttpClientWith` with its defaults, which undici accepts. @since 0.1.0 @category layers */
+export const layerHttpClient: Layer.Layer<HttpClient.HttpClient> = /* @__PURE__ */ Layer.orDie(
+  /* @__PURE__ */ layerHttpClientWith({})
+)
 
 /**
  * Opens a journal for `Redelivery.run` in a directory of its own, which is created for this user only if it does not exist. Its
@@ -106,6 +111,6 @@ export const layer: Layer.Layer<IdentityClient.IdentityClient, ConfigError.Confi
       IdentityClient.layer(options).pipe(
         Layer.provide(RateLimiter.layer),
         Layer.provide(tokens),
-        Layer.provide(layerHttpClient(connections))
+        Layer.provide(layerHttpClientWith(connections))
       ))
   )

@@ -273,9 +273,12 @@ export const make = (options: Options = {}): Effect.Effect<Context.Tag.Service<T
 
 /**
  * Provides a new tenant each time the layer is built.
- * @since 0.1.0 @category layers @example `Tenant.layer({ buckets: { tenant: { burst: 5, refill: 1, per: "1 second" } } })`
+ * @since 0.1.0 @category layers @example `Tenant.layerWith({ buckets: { tenant: { burst: 5, refill: 1, per: "1 second" } } })`
  */
-export const layer = (options?: Options): Layer.Layer<Tenant> => Layer.effect(Tenant, make(options))
+export const layerWith = (options: Options): Layer.Layer<Tenant> => Layer.effect(Tenant, make(options))
+
+/** `layerWith` with its defaults: the demo tenant. @since 0.1.0 @category layers */
+export const layer: Layer.Layer<Tenant> = /* @__PURE__ */ Layer.effect(Tenant, /* @__PURE__ */ Effect.suspend(make))
 
 /**
  * Provides a client that sends every request to the tenant in process, whatever the host. A connection cut by a fault is a

@@ -27,6 +27,6 @@ const clientOf = (baseUrl: string) =>
 
 // Here the name of a tenant is the URL of its interface.
 export const TenantsLive = Jobs.layerTenants(clientOf).pipe(
-  Layer.provide(Cluster.layerStore()),
-  Layer.provide(Node.layerHttpClient())
+  Layer.provide(Cluster.layerStore),
+  Layer.provide(Node.layerHttpClient)
 )

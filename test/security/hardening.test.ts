@@ -232,7 +232,7 @@ describe("a token", () => {
   it.scopedLive.each(
     [
       ["undici", NodeHttpClient.layerUndici],
-      ["lean", Layer.orDie(Node.layerHttpClient())]
+      ["lean", Layer.orDie(Node.layerHttpClient)]
     ] as const
   )("is reported when a client followed a redirect by itself, over %s", ([, network]) =>
     Effect.gen(function*() {

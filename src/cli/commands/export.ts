@@ -151,7 +151,7 @@ export const definition = define({
         ])
       )
     }).pipe(
-      Effect.provide(Layer.merge(Node.layer, Node.layerHttpClient())),
+      Effect.provide(Layer.merge(Node.layer, Node.layerHttpClient)),
       (exporting) => Effect.zipRight(checkFile(out), exporting)
     )
 })
