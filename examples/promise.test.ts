@@ -21,7 +21,7 @@ const IdentityLive = IdentityClient.layer({ domain }).pipe(
   Layer.provide(Tenant.layer)
 )
 
-// The recipe: build the runtime once, and dispose of it at the end. `IdentityLive` is your layer: `Node.layer`.
+// The recipe: build the runtime once, and dispose of it at the end. `IdentityLive` is your layer: `Node.layerConfig`.
 const runtime = ManagedRuntime.make(IdentityLive)
 
 const call = async <A, E>(effect: Effect.Effect<A, E, IdentityClient.IdentityClient>): Promise<A> => {

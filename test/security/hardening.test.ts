@@ -203,7 +203,7 @@ describe("a token", () => {
   ) {
     it.effect(`is not sent to a host in the invalid domain "${domain}"`, () =>
       Effect.gen(function*() {
-        const error = yield* Effect.flip(Layer.build(Node.layer)).pipe(
+        const error = yield* Effect.flip(Layer.build(Node.layerConfig)).pipe(
           Effect.withConfigProvider(ConfigProvider.fromMap(
             new Map([["IDENTITY_DOMAIN", domain], ["IDENTITY_TOKEN", "t"]])
           ))
