@@ -53,16 +53,7 @@ it.effect("reports an event that has not failed", () =>
   ))))
 
 // 3. A tenant in the process, with state, tokens, scopes and rate limits. It uses the Clock, so TestClock drives it.
-const TenantClient = IdentityClient.layer({ baseUrl: "https://tenant.example.com/api/v2" }).pipe(
-  Layer.provide(RateLimiter.layer),
-  Layer.provide(TokenProvider.layerClientCredentials({
-    domain: "tenant.example.com",
-    clientId: Tenant.demoClients.full.id,
-    clientSecret: Tenant.demoClients.full.secret
-  })),
-  Layer.provide(Tenant.layerHttpClient),
-  Layer.provideMerge(Tenant.layer)
-)
+const TenantClient = Layer.provideMerge(Tenant.layerClient, Tenant.layer)
 
 it.effect("redelivers an event once", () =>
   Effect.gen(function*() {
@@ -162,16 +153,7 @@ const getUser = Operation.make("getUser", () => ({
   error: [Errors.Unauthorized, Errors.InsufficientScope, Errors.Forbidden, Errors.NotFound, Errors.RateLimited]
 }))
 
-const TenantWithUsers = IdentityClient.layer({ domain: "tenant.example.com" }).pipe(
-  Layer.provide(RateLimiter.layer),
-  Layer.provide(TokenProvider.layerClientCredentials({
-    domain: "tenant.example.com",
-    clientId: Tenant.demoClients.full.id,
-    clientSecret: Tenant.demoClients.full.secret
-  })),
-  Layer.provide(Tenant.layerHttpClient),
-  Layer.provideMerge(Tenant.layerWith({ operations: { getUser } }))
-)
+const TenantWithUsers = Layer.provideMerge(Tenant.layerClient, Tenant.layerWith({ operations: { getUser } }))
 
 it.effect("reads users", () =>
   Effect.gen(function*() {
