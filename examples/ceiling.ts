@@ -39,7 +39,7 @@ const IdentityLive = IdentityClient.layer({ baseUrl: "https://tenant.example.com
     clientSecret: full.secret
   })),
   Layer.provide(Tenant.layerHttpClient),
-  Layer.provide(Tenant.layer())
+  Layer.provide(Tenant.layer)
 )
 
 program.pipe(Effect.provide(IdentityLive), NodeRuntime.runMain)

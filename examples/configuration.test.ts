@@ -22,7 +22,7 @@ const Tokens = TokenProvider.layerClientCredentialsConfig({
 
 const Limits = RateLimiter.layerAdaptive({ maxWait: "10 seconds", reserve: 0.2 }) // for a server: fails after 10 s
 
-const Connections = Node.layerHttpClient({ connections: 16, connectTimeout: 3000 })
+const Connections = Node.layerHttpClientWith({ connections: 16, connectTimeout: 3000 })
 
 export const IdentityLive = Client.pipe(
   Layer.provide([Tokens, Limits]),
@@ -50,7 +50,7 @@ it.live("the settings work against a tenant, and the layers can be built", () =>
     yield* Effect.scoped(Layer.build(IdentityLive))
     const { total } = yield* Effect.provide(
       urgent,
-      Client.pipe(Layer.provide([Tokens, Limits]), Layer.provide(Tenant.layerHttpClient), Layer.provide(Tenant.layer()))
+      Client.pipe(Layer.provide([Tokens, Limits]), Layer.provide(Tenant.layerHttpClient), Layer.provide(Tenant.layer))
     )
     assert.strictEqual(total, 3)
   }).pipe(Effect.withConfigProvider(variables)))

@@ -35,7 +35,7 @@ const ByKms = TokenProvider.layerPrivateKeyJwt({
 // A client certificate: the connections have it, for tokens and for calls.
 const ByCertificate = TokenProvider.layerMutualTls({ domain, clientId: "my-client" })
 
-const connectionsWith = (cert: string, key: string) => Node.layerHttpClient({ connect: { cert, key } })
+const connectionsWith = (cert: string, key: string) => Node.layerHttpClientWith({ connect: { cert, key } })
 
 // The test.
 const client = {
@@ -64,7 +64,7 @@ it.live("a key and a KMS get a token of a tenant; a certificate needs TLS, and i
             IdentityClient.layer({ domain }).pipe(
               Layer.provide([tokens, RateLimiter.layer]),
               Layer.provide(Tenant.layerHttpClient),
-              Layer.provide(Tenant.layer({ clients: [client] }))
+              Layer.provide(Tenant.layerWith({ clients: [client] }))
             )
           )
         )

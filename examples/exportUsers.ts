@@ -41,5 +41,5 @@ run(
         )
       )
       yield* Console.log(`${file.path}: ${file.rows} rows, ${file.size} bytes`)
-    }).pipe(Effect.scoped, Effect.provide([Node.layerHttpClient(), NodeContext.layer]))
+    }).pipe(Effect.scoped, Effect.provide([Node.layerHttpClient, NodeContext.layer]))
 )

@@ -1,14 +1,13 @@
 /** Redelivers what failed last night: event by event with a journal, and with one call by filter. */
 import { assert, it } from "@effect/vitest"
 import { Console, Effect, Fiber, Layer, Stream, TestClock } from "effect"
-import { Deliveries, IdentityClient, RateLimiter, Redelivery, TokenProvider } from "effect-identity-client"
+import { Deliveries, Redelivery } from "effect-identity-client"
 import * as Node from "effect-identity-client/Node"
 import * as Tenant from "effect-identity-client/Tenant"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-const { demoClients: { full } } = Tenant
 const { streams: [demo] } = Tenant.demo
 const { id: stream } = demo
 
@@ -37,16 +36,7 @@ const redeliverAtOnce = Redelivery.runFiltered({ stream, filter: lastNight }).pi
 )
 
 // The layers, with the embedded tenant as the service.
-const TenantClient = IdentityClient.layer({ domain: "tenant.example.com" }).pipe(
-  Layer.provide(RateLimiter.layer),
-  Layer.provide(TokenProvider.layerClientCredentials({
-    domain: "tenant.example.com",
-    clientId: full.id,
-    clientSecret: full.secret
-  })),
-  Layer.provide(Tenant.layerHttpClient),
-  Layer.provideMerge(Tenant.layer())
-)
+const TenantClient = Layer.provideMerge(Tenant.layerClient, Tenant.layer)
 
 // Two events of the demo tenant have failed. A second run finds none.
 it.scopedLive("redelivers what failed last night, each event once", () =>

@@ -9,4 +9,4 @@ const program = Effect.gen(function*() {
   yield* Console.log(`${total} versions, live: ${versions.find(({ deployed }) => deployed)?.number ?? "none"}`)
 })
 
-program.pipe(Effect.provide(Node.layer), NodeRuntime.runMain)
+program.pipe(Effect.provide(Node.layerConfig), NodeRuntime.runMain)

@@ -12,7 +12,7 @@ const { full } = Tenant.demoClients
 
 // The layers: `Fleet` replaces the limiter and the token provider; a store lies beneath them.
 const Shared = Layer.merge(
-  Fleet.layerRateLimiter(),
+  Fleet.layerRateLimiter,
   Fleet.layerClientCredentialsConfig({
     domain: Config.string("IDENTITY_DOMAIN"),
     clientId: Config.string("IDENTITY_CLIENT_ID"),
@@ -25,7 +25,7 @@ const Client = IdentityClient.layerConfig({ domain: Config.string("IDENTITY_DOMA
 
 export const FleetLive = Client.pipe(
   Layer.provide(Redis.layerStoreConfig({ url: Config.redacted("REDIS_URL") })),
-  Layer.provide(Tenant.layerHttpClient) // for a real tenant: Node.layerHttpClient()
+  Layer.provide(Tenant.layerHttpClient) // for a real tenant: Node.layerHttpClient
 )
 
 // A store of your own: here a key-value service over HTTP with ETags and its time in milliseconds.
@@ -104,7 +104,7 @@ const outOfOrder = HttpClient.make((request) =>
 
 const call = listActionVersions({ actionId: Tenant.demo.actions[0].id })
 
-const TenantLive = Layer.provideMerge(Tenant.layerHttpClient, Tenant.layer())
+const TenantLive = Layer.provideMerge(Tenant.layerHttpClient, Tenant.layer)
 
 const OverKeyValue = Layer.provide(
   KeyValueStore,
@@ -116,7 +116,7 @@ describe("a fleet", () => {
     Effect.gen(function*() {
       const process = Layer.fresh(
         IdentityClient.layer({ domain: "tenant.example.com" }).pipe(
-          Layer.provide(Fleet.layerRateLimiter()),
+          Layer.provide(Fleet.layerRateLimiter),
           Layer.provide(Fleet.layerClientCredentials({
             domain: "tenant.example.com",
             clientId: full.id,
@@ -159,7 +159,7 @@ describe("a fleet", () => {
       assert.deepStrictEqual(operations.filter((name) => name === "token").length, 2)
     }).pipe(
       Effect.provide(Tenants.Default.pipe(
-        Layer.provide(Layer.provideMerge(Fleet.layerRateLimiter(), SharedStore.layerMemory)),
+        Layer.provide(Layer.provideMerge(Fleet.layerRateLimiter, SharedStore.layerMemory)),
         Layer.provideMerge(TenantLive)
       ))
     ))

@@ -17,10 +17,10 @@ const TenantsLive = Jobs.layerTenants((domain) =>
 )
 
 // The layers. `Node.layerJobs("jobs")` in place of `layerMemory` keeps the jobs in a directory.
-const JobsLive = Jobs.layerMemory().pipe(
+const JobsLive = Jobs.layerMemory.pipe(
   Layer.provide(TenantsLive),
-  Layer.provideMerge(Tenant.layerHttpClient), // for a real tenant: Node.layerHttpClient()
-  Layer.provideMerge(Tenant.layer())
+  Layer.provideMerge(Tenant.layerHttpClient), // for a real tenant: Node.layerHttpClient
+  Layer.provideMerge(Tenant.layer)
 )
 
 // Two jobs. The second `submit` of a key is the same job: nothing starts twice.

@@ -1,7 +1,7 @@
 /** Runs `operations.ts` and the examples of the operations' pages against the embedded tenant. */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { IdentityClient, RateLimiter, TokenProvider } from "effect-identity-client"
+import type { IdentityClient } from "effect-identity-client"
 import * as Tenant from "effect-identity-client/Tenant"
 import { all } from "./operations.js"
 import { program as createUsersExport } from "./operations/createUsersExport.js"
@@ -23,15 +23,8 @@ import { program as redeliverEvents } from "./operations/redeliverEvents.js"
 import { program as updateTokenExchangeProfile } from "./operations/updateTokenExchangeProfile.js"
 
 const { actions: [action], connections: [connection], profiles: [profile], streams: [stream] } = Tenant.demo
-const { id: clientId, secret: clientSecret } = Tenant.demoClients.full
-const domain = "tenant.example.com"
 
-const TenantClient = IdentityClient.layer({ domain }).pipe(
-  Layer.provide(RateLimiter.layer),
-  Layer.provide(TokenProvider.layerClientCredentials({ domain, clientId, clientSecret })),
-  Layer.provide(Tenant.layerHttpClient),
-  Layer.provideMerge(Tenant.layer())
-)
+const TenantClient = Layer.provideMerge(Tenant.layerClient, Tenant.layer)
 
 it.live("each operation succeeds", () =>
   Effect.gen(function*() {

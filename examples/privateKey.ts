@@ -26,8 +26,8 @@ const IdentityLive = IdentityClient.layer({ domain }).pipe(
     privateKey: Redacted.make(oldKey.privateKey),
     fallbackKeys: [{ privateKey: Redacted.make(newKey.privateKey) }]
   })),
-  Layer.provide(Tenant.layerHttpClient), // for a real tenant: Node.layerHttpClient(), and no Tenant
-  Layer.provide(Tenant.layer({ clients: [client] }))
+  Layer.provide(Tenant.layerHttpClient), // for a real tenant: Node.layerHttpClient, and no Tenant
+  Layer.provide(Tenant.layerWith({ clients: [client] }))
 )
 
 // Prints a warning that the old key is refused, and the result.

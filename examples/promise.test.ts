@@ -1,27 +1,12 @@
 /** Calls operations from code with promises: one runtime for the process, and errors that keep their class. */
 import { assert, it } from "@effect/vitest"
 import { Effect, Either, Layer, ManagedRuntime } from "effect"
-import {
-  deleteEventStream,
-  Errors,
-  IdentityClient,
-  RateLimiter,
-  redeliverEvent,
-  TokenProvider
-} from "effect-identity-client"
+import { deleteEventStream, Errors, type IdentityClient, redeliverEvent } from "effect-identity-client"
 import * as Tenant from "effect-identity-client/Tenant"
 
-const domain = "tenant.example.com"
-const { id: clientId, secret: clientSecret } = Tenant.demoClients.full
+const IdentityLive = Layer.provide(Tenant.layerClient, Tenant.layer)
 
-const IdentityLive = IdentityClient.layer({ domain }).pipe(
-  Layer.provide(RateLimiter.layer),
-  Layer.provide(TokenProvider.layerClientCredentials({ domain, clientId, clientSecret })),
-  Layer.provide(Tenant.layerHttpClient),
-  Layer.provide(Tenant.layer())
-)
-
-// The recipe: build the runtime once, and dispose of it at the end. `IdentityLive` is your layer: `Node.layer`.
+// The recipe: build the runtime once, and dispose of it at the end. `IdentityLive` is your layer: `Node.layerConfig`.
 const runtime = ManagedRuntime.make(IdentityLive)
 
 const call = async <A, E>(effect: Effect.Effect<A, E, IdentityClient.IdentityClient>): Promise<A> => {

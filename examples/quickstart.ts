@@ -15,8 +15,8 @@ const { id: clientId, secret: clientSecret } = Tenant.demoClients.full
 const IdentityLive = IdentityClient.layer({ domain }).pipe(
   Layer.provide(RateLimiter.layer),
   Layer.provide(TokenProvider.layerClientCredentials({ domain, clientId, clientSecret })),
-  Layer.provide(Tenant.layerHttpClient), // for a real tenant: Node.layerHttpClient(), and no Tenant
-  Layer.provide(Tenant.layer())
+  Layer.provide(Tenant.layerHttpClient), // for a real tenant: Node.layerHttpClient, and no Tenant
+  Layer.provide(Tenant.layer)
 )
 
 program.pipe(Effect.provide(IdentityLive), NodeRuntime.runMain)

@@ -1,14 +1,13 @@
 /** Redelivers events with a journal and a report of the progress, and resumes the run. */
 import { assert, it } from "@effect/vitest"
 import { Console, Duration, Effect, Layer, Stream } from "effect"
-import { IdentityClient, RateLimiter, Redelivery, TokenProvider } from "effect-identity-client"
+import { Redelivery } from "effect-identity-client"
 import * as Node from "effect-identity-client/Node"
 import * as Tenant from "effect-identity-client/Tenant"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-const { demoClients: { full } } = Tenant
 const { streams: [stream] } = Tenant.demo
 
 // A run with a journal and a report. Run it again with the same ids and directory to resume it.
@@ -36,16 +35,7 @@ const redeliverAll = (ids: ReadonlyArray<string>, directory: string) =>
   }).pipe(Effect.scoped)
 
 // The layers, with the embedded tenant as the service.
-const TenantClient = IdentityClient.layer({ domain: "tenant.example.com" }).pipe(
-  Layer.provide(RateLimiter.layer),
-  Layer.provide(TokenProvider.layerClientCredentials({
-    domain: "tenant.example.com",
-    clientId: full.id,
-    clientSecret: full.secret
-  })),
-  Layer.provide(Tenant.layerHttpClient),
-  Layer.provideMerge(Tenant.layer())
-)
+const TenantClient = Layer.provideMerge(Tenant.layerClient, Tenant.layer)
 
 // A second run sends nothing that has an outcome.
 it.scopedLive("sends each event once, in two runs", () =>

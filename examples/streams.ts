@@ -1,18 +1,10 @@
 /** Streams all versions of an action, and redelivers all events of a stream: `npx tsx examples/streams.ts`. */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Either, Layer, Stream } from "effect"
-import {
-  IdentityClient,
-  listActionVersions,
-  Pagination,
-  RateLimiter,
-  Redelivery,
-  TokenProvider
-} from "effect-identity-client"
+import { listActionVersions, Pagination, Redelivery } from "effect-identity-client"
 import * as Tenant from "effect-identity-client/Tenant"
 
 const { actions: [action], streams: [stream] } = Tenant.demo
-const { full } = Tenant.demoClients
 
 // All versions, up to the deployed one.
 const live = Pagination.stream(listActionVersions, { actionId: action.id }).pipe(
@@ -37,16 +29,7 @@ const redelivered = Redelivery.run(stream.events.map(({ id }) => id), {
 )
 
 // The layers of the client, with the embedded tenant as the service.
-const IdentityLive = IdentityClient.layer({ baseUrl: "https://tenant.example.com/api/v2" }).pipe(
-  Layer.provide(RateLimiter.layer),
-  Layer.provide(TokenProvider.layerClientCredentials({
-    domain: "tenant.example.com",
-    clientId: full.id,
-    clientSecret: full.secret
-  })),
-  Layer.provide(Tenant.layerHttpClient),
-  Layer.provide(Tenant.layer())
-)
+const IdentityLive = Layer.provide(Tenant.layerClient, Tenant.layer)
 
 Effect.all([Effect.asVoid(live), readable, redelivered], { discard: true }).pipe(
   Effect.provide(IdentityLive),

@@ -18,7 +18,7 @@ const Announced = Layer.effectDiscard(HttpServer.addressFormattedWith((origin) =
 ))
 
 const Served = Layer.merge(Tenant.layerServer, Announced).pipe(
-  Layer.provide(Tenant.layer()),
+  Layer.provide(Tenant.layer),
   Layer.provide(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: Number(process.argv[2] ?? 8787) }))
 )
 

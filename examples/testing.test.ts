@@ -53,16 +53,7 @@ it.effect("reports an event that has not failed", () =>
   ))))
 
 // 3. A tenant in the process, with state, tokens, scopes and rate limits. It uses the Clock, so TestClock drives it.
-const TenantClient = IdentityClient.layer({ baseUrl: "https://tenant.example.com/api/v2" }).pipe(
-  Layer.provide(RateLimiter.layer),
-  Layer.provide(TokenProvider.layerClientCredentials({
-    domain: "tenant.example.com",
-    clientId: Tenant.demoClients.full.id,
-    clientSecret: Tenant.demoClients.full.secret
-  })),
-  Layer.provide(Tenant.layerHttpClient),
-  Layer.provideMerge(Tenant.layer())
-)
+const TenantClient = Layer.provideMerge(Tenant.layerClient, Tenant.layer)
 
 it.effect("redelivers an event once", () =>
   Effect.gen(function*() {
@@ -82,7 +73,7 @@ const ClientOfMany = IdentityClient.layer({ domain: "tenant.example.com" }).pipe
     clientSecret: Tenant.demoClients.full.secret
   })),
   Layer.provideMerge(Tenant.layerHttpClient),
-  Layer.provideMerge(Tenant.layer({ seed: { users: Tenant.makeUsers(1_000_000) } }))
+  Layer.provideMerge(Tenant.layerWith({ seed: { users: Tenant.makeUsers(1_000_000) } }))
 )
 
 it.effect("exports the first users", () =>
@@ -121,7 +112,7 @@ it.effect("waits as long as the service asks, and tries again", () =>
   ))))
 
 // A tenant with settings of its own: data, clients, a small bucket, tokens of a minute.
-const SmallTenant = Tenant.layer({
+const SmallTenant = Tenant.layerWith({
   seed: { streams: [{ id: "est_1234567890123456789012", events: [] }] },
   clients: [{
     id: "reader",
@@ -162,16 +153,7 @@ const getUser = Operation.make("getUser", () => ({
   error: [Errors.Unauthorized, Errors.InsufficientScope, Errors.Forbidden, Errors.NotFound, Errors.RateLimited]
 }))
 
-const TenantWithUsers = IdentityClient.layer({ domain: "tenant.example.com" }).pipe(
-  Layer.provide(RateLimiter.layer),
-  Layer.provide(TokenProvider.layerClientCredentials({
-    domain: "tenant.example.com",
-    clientId: Tenant.demoClients.full.id,
-    clientSecret: Tenant.demoClients.full.secret
-  })),
-  Layer.provide(Tenant.layerHttpClient),
-  Layer.provideMerge(Tenant.layer({ operations: { getUser } }))
-)
+const TenantWithUsers = Layer.provideMerge(Tenant.layerClient, Tenant.layerWith({ operations: { getUser } }))
 
 it.effect("reads users", () =>
   Effect.gen(function*() {

@@ -35,7 +35,7 @@ export const tour = Effect.gen(function*() {
 
 /** Serves the embedded tenant on a free port of this machine. */
 export const TenantLive = Tenant.layerServer.pipe(
-  Layer.provideMerge(Tenant.layer()),
+  Layer.provideMerge(Tenant.layer),
   Layer.provideMerge(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 0 }))
 )
 

@@ -56,8 +56,8 @@ export const migrations: Effect.Effect<void, JobStoreError, SqlClient.SqlClient>
  * that is asynchronous may lose the last claims, whose events are then sent twice.
  * @since 0.1.0 @category layers
  */
-export const layerJobs = (
-  options: Options = {}
+export const layerJobsWith = (
+  options: Options
 ): Layer.Layer<
   Jobs | RunningJobs,
   InvalidInput | JobStoreError,
@@ -68,18 +68,24 @@ export const layerJobs = (
     Layer.merge(layerSweep(options.pruneAfter ?? "30 days")),
     Layer.provide(layerJobStore),
     Layer.provide(Layer.merge(ClusterWorkflowEngine.layer, Layer.effectDiscard(migrate))),
-    Layer.provide(Layer.effectDiscard(validateRunOptions("Cluster.layerJobs", options)))
+    Layer.provide(Layer.effectDiscard(validateRunOptions("Cluster.layerJobsWith", options)))
   )
+
+/** `layerJobsWith` with its defaults. @since 0.1.0 @category layers */
+export const layerJobs: ReturnType<typeof layerJobsWith> = /* @__PURE__ */ layerJobsWith({})
 
 /**
  * A `SharedStore` in PostgreSQL, for `Fleet`: its clock is that of the database. A fleet with Redis at hand loads the database less with
  * that.
  * @since 0.1.0 @category layers
  */
-export const layerStore = (
-  options?: SharedStore.Options
+export const layerStoreWith = (
+  options: SharedStore.Options
 ): Layer.Layer<SharedStore.SharedStore, JobStoreError, SqlClient.SqlClient> =>
   SharedStore.layer(Effect.zipRight(migrate, makeSharedBackend), options)
+
+/** `layerStoreWith` with its defaults. @since 0.1.0 @category layers */
+export const layerStore: ReturnType<typeof layerStoreWith> = /* @__PURE__ */ layerStoreWith({})
 
 /** The health of a process of the cluster. @since 0.1.0 @category models */
 export interface Health {

@@ -24,6 +24,18 @@ import * as TokenProvider from "./TokenProvider.js"
 
 export * as SharedStore from "./SharedStore.js"
 
+const makeLimiter = (options: RateLimiter.Options, limits: Known.ResolvedLimits) =>
+  Effect.gen(function*() {
+    const store = yield* SharedStore.SharedStore
+    const { serve, strategy } = yield* SharedLimiter.make(store, options.reserve ?? defaultReserve, limits)
+    const { maxWait } = options
+    // Whether a call has to wait is known only when the store has responded.
+    const longest = maxWait === undefined ? undefined : Duration.max(maxWait, store.timeout)
+    const limiter = yield* make(strategy, { ...options, maxWait: longest })
+    yield* serve(limiter)
+    return limiter
+  })
+
 /**
  * `RateLimiter.layerAdaptive` for a fleet: all processes whose layers have the same store share their permits and what they learn
  * of the limits. The store's clock counts. Processes that wait take turns. While the store is unavailable or slow, each process
@@ -37,30 +49,23 @@ export * as SharedStore from "./SharedStore.js"
  * may together start up to twice as many calls. Fails with `InvalidInput` as `layerAdaptive` does.
  * @since 0.1.0 @category layers
  */
-export function layerRateLimiter(
-  options?: RateLimiter.Options & RateLimiter.WithoutKnownLimits
-): Layer.Layer<RateLimiter.RateLimiter, never, SharedStore.SharedStore>
-export function layerRateLimiter(
+export const layerRateLimiterWith = (
   options: RateLimiter.Options & RateLimiter.KnownLimits
-): Layer.Layer<RateLimiter.RateLimiter, InvalidInput, SharedStore.SharedStore>
-export function layerRateLimiter(
-  options: RateLimiter.Options & RateLimiter.KnownLimits = {}
-): Layer.Layer<RateLimiter.RateLimiter, InvalidInput, SharedStore.SharedStore> {
-  return Layer.scoped(
+): Layer.Layer<RateLimiter.RateLimiter, InvalidInput, SharedStore.SharedStore> =>
+  Layer.scoped(
     RateLimiter.RateLimiter,
-    Effect.gen(function*() {
-      const store = yield* SharedStore.SharedStore
-      const limits = yield* Known.resolve("Fleet.layerRateLimiter", options)
-      const { serve, strategy } = yield* SharedLimiter.make(store, options.reserve ?? defaultReserve, limits)
-      const { maxWait } = options
-      // Whether a call has to wait is known only when the store has responded.
-      const longest = maxWait === undefined ? undefined : Duration.max(maxWait, store.timeout)
-      const limiter = yield* make(strategy, { ...options, maxWait: longest })
-      yield* serve(limiter)
-      return limiter
-    })
+    Effect.flatMap(
+      Known.resolve("Fleet.layerRateLimiterWith", options),
+      (limits) => makeLimiter(options, limits)
+    )
   )
-}
+
+/** `layerRateLimiterWith` with its defaults. @since 0.1.0 @category layers */
+export const layerRateLimiter: Layer.Layer<RateLimiter.RateLimiter, never, SharedStore.SharedStore> =
+  /* @__PURE__ */ Layer.scoped(
+    RateLimiter.RateLimiter,
+    /* @__PURE__ */ Effect.suspend(() => makeLimiter({}, Known.none))
+  )
 
 /** Settings of how tokens are stored. @since 0.1.0 @category models */
 export interface Encryption {

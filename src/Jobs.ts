@@ -46,11 +46,16 @@ export { usersExport as export }
  * jobs end as those of a process that dies, but with the `grace` for running calls.
  * @since 0.1.0 @category layers
  */
-export const layerMemory = (options: RunOptions = {}): Layer.Layer<Jobs, InvalidInput, Tenants> =>
+export const layerMemoryWith = (options: RunOptions): Layer.Layer<Jobs, InvalidInput, Tenants> =>
   Layer.scoped(
     Jobs,
     Effect.zipRight(
-      validateRunOptions("Jobs.layerMemory", options),
+      validateRunOptions("Jobs.layerMemoryWith", options),
       Effect.flatMap(keepNothing, (keeper) => Effect.orDie(make(keeper, options)))
     )
   )
+
+/** `layerMemoryWith` with its defaults. @since 0.1.0 @category layers */
+export const layerMemory: Layer.Layer<Jobs, never, Tenants> = /* @__PURE__ */ Layer.orDie(
+  /* @__PURE__ */ layerMemoryWith({})
+)

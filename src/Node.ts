@@ -2,6 +2,7 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import type { PlatformError } from "@effect/platform/Error"
+import type * as FileSystem from "@effect/platform/FileSystem"
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as ConfigError from "effect/ConfigError"
 import type * as Duration from "effect/Duration"
@@ -42,8 +43,13 @@ export interface TransportOptions extends Transport.PoolOptions {}
  * Closing waits up to 5 s for running requests.
  * @since 0.1.0 @category layers
  */
-export const layerHttpClient = (options: TransportOptions = {}): Layer.Layer<HttpClient.HttpClient, InvalidInput> =>
-  Layer.scoped(HttpClient.HttpClient, Transport.make("Node.layerHttpClient", options))
+export const layerHttpClientWith = (options: TransportOptions): Layer.Layer<HttpClient.HttpClient, InvalidInput> =>
+  Layer.scoped(HttpClient.HttpClient, Transport.make("Node.layerHttpClientWith", options))
+
+/** `layerHttpClientWith` with its defaults, which undici accepts. @since 0.1.0 @category layers */
+export const layerHttpClient: Layer.Layer<HttpClient.HttpClient> = /* @__PURE__ */ Layer.orDie(
+  /* @__PURE__ */ layerHttpClientWith({})
+)
 
 /**
  * Opens a journal for `Redelivery.run` in a directory of its own, which is created for this user only if it does not exist. Its
@@ -86,6 +92,9 @@ export const layerJobs = (
     })
   ).pipe(Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer)))
 
+/** Settings of a client that the environment does not set. @since 0.1.0 @category models */
+export type ConfigOptions = IdentityClient.Defaults & RateLimiter.Options & RateLimiter.KnownLimits
+
 /**
  * Provides the client with rate limiter and connections, configured by environment variables: `IDENTITY_DOMAIN`, or
  * `IDENTITY_BASE_URL` (with the prefix `/api/v2`) and `IDENTITY_AUTH_URL`; and `IDENTITY_TOKEN`, or `IDENTITY_CLIENT_ID`,
@@ -96,16 +105,25 @@ export const layerJobs = (
  * - `IDENTITY_CLIENT_CERTIFICATE_FILE` and `IDENTITY_CLIENT_KEY_FILE`, with `IDENTITY_CLIENT_KEY_PASSPHRASE` if the key is encrypted;
  *   with another credential they only add the certificate to TLS
  *
- * Fails with a `ConfigError` that names what is missing, contradicts another variable or cannot be read, and with `InvalidInput`
- * for an invalid value.
- * @since 0.1.0 @category layers
+ * It also provides what `Exports` needs beside the client: an `HttpClient`, without the client certificate, and a `FileSystem`.
+ * In a server, set `maxWait`. Fails with a `ConfigError` that names what is missing, contradicts another variable or cannot be read, and with `InvalidInput`
+ * for an invalid value or option.
+ * @since 0.1.0 @category layers @example `Node.layerConfigWith({ maxWait: "10 seconds", retry: { attempts: 3 } })`
  */
-export const layer: Layer.Layer<IdentityClient.IdentityClient, ConfigError.ConfigError | InvalidInput> = Layer
-  .unwrapEffect(
-    Effect.map(Environment.settings, ({ connections, options, tokens }) =>
-      IdentityClient.layer(options).pipe(
-        Layer.provide(RateLimiter.layer),
+export const layerConfigWith = (
+  options: ConfigOptions
+): Layer.Layer<
+  IdentityClient.IdentityClient | HttpClient.HttpClient | FileSystem.FileSystem,
+  ConfigError.ConfigError | InvalidInput
+> =>
+  Layer.unwrapEffect(
+    Effect.map(Environment.settings, ({ connections, options: address, tokens }) =>
+      IdentityClient.layer({ ...options, ...address }).pipe(
+        Layer.provide(RateLimiter.layerAdaptive(options)),
         Layer.provide(tokens),
-        Layer.provide(layerHttpClient(connections))
+        Layer.provide(layerHttpClientWith(connections))
       ))
-  )
+  ).pipe(Layer.merge(layerHttpClient), Layer.merge(NodeFileSystem.layer))
+
+/** `layerConfigWith` with its defaults. @since 0.1.0 @category layers */
+export const layerConfig: ReturnType<typeof layerConfigWith> = /* @__PURE__ */ layerConfigWith({})

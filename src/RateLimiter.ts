@@ -14,7 +14,7 @@ import type { Limit, Limiter, Options, Status } from "./internal/limiter/limiter
 import * as Queue from "./internal/limiter/queue.js"
 import { withSetting } from "./internal/runtime/fiber.js"
 
-export type { Ceiling, KnownLimits, Prior, WithoutKnownLimits } from "./internal/limiter/known/options.js"
+export type { Ceiling, KnownLimits, Prior } from "./internal/limiter/known/options.js"
 export type { Call, Limit, LimitedResponse, Options, Status, WaitReason } from "./internal/limiter/limiter.js"
 
 /** The service that paces calls (contract: Limits). @since 0.1.0 @category tags */
@@ -87,22 +87,20 @@ export const layerFixed = (
  *
  * `ceiling` and `prior` are limits that are known beforehand. They count for each tenant alone, from the start of the layer. Fails
  * with `InvalidInput` if a `limit` or `burst` is not an integer of at least 1, an `interval` is not a time above zero, an operation has
- * two priors, or `reserve` is not from 0 to 1, which is a defect without `ceiling` and `prior`.
+ * two priors, or `reserve` is not from 0 to 1.
  * @since 0.1.0 @category layers @example `RateLimiter.layerAdaptive({ ceiling: { limit: 5, interval: "1 second" } })`
  */
-export function layerAdaptive(
-  options?: Options & Known.WithoutKnownLimits
-): Layer.Layer<RateLimiter>
-export function layerAdaptive(options: Options & Known.KnownLimits): Layer.Layer<RateLimiter, InvalidInput>
-export function layerAdaptive(options: Options & Known.KnownLimits = {}): Layer.Layer<RateLimiter, InvalidInput> {
-  return Layer.scoped(
+export const layerAdaptive = (options: Options & Known.KnownLimits): Layer.Layer<RateLimiter, InvalidInput> =>
+  Layer.scoped(
     RateLimiter,
-    Effect.gen(function*() {
-      const limits = yield* Known.resolve("RateLimiter.layerAdaptive", options)
-      return yield* Queue.make(Adaptive.make(limits), options)
-    })
+    Effect.flatMap(
+      Known.resolve("RateLimiter.layerAdaptive", options),
+      (limits) => Queue.make(Adaptive.make(limits), options)
+    )
   )
-}
 
 /** `layerAdaptive` with its defaults. @since 0.1.0 @category layers */
-export const layer: Layer.Layer<RateLimiter> = /* @__PURE__ */ layerAdaptive()
+export const layer: Layer.Layer<RateLimiter> = /* @__PURE__ */ Layer.scoped(
+  RateLimiter,
+  /* @__PURE__ */ Effect.suspend(() => Queue.make(Adaptive.make(Known.none), {}))
+)

@@ -15,7 +15,9 @@ import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import * as Endpoint from "./Endpoint.js"
+import * as IdentityClient from "./IdentityClient.js"
 import type { Operation, Subscription } from "./Operation.js"
+import * as RateLimiter from "./RateLimiter.js"
 import * as Advance from "./tenant/api/advance.js"
 import * as Responders from "./tenant/api/responders.js"
 import * as Routes from "./tenant/api/routes.js"
@@ -34,6 +36,10 @@ import * as Limits from "./tenant/server/limits.js"
 import * as RequestLog from "./tenant/server/requestLog.js"
 import * as TokenBucket from "./tenant/server/tokenBucket.js"
 import * as Tokens from "./tenant/server/tokens.js"
+import * as TokenProvider from "./TokenProvider.js"
+
+/** Any domain reaches the tenant in process. */
+const domain = "tenant.example.com"
 
 export type { Durations } from "./tenant/api/advance.js"
 export type { FailureResponse } from "./tenant/api/responders.js"
@@ -273,9 +279,12 @@ export const make = (options: Options = {}): Effect.Effect<Context.Tag.Service<T
 
 /**
  * Provides a new tenant each time the layer is built.
- * @since 0.1.0 @category layers @example `Tenant.layer({ buckets: { tenant: { burst: 5, refill: 1, per: "1 second" } } })`
+ * @since 0.1.0 @category layers @example `Tenant.layerWith({ buckets: { tenant: { burst: 5, refill: 1, per: "1 second" } } })`
  */
-export const layer = (options?: Options): Layer.Layer<Tenant> => Layer.effect(Tenant, make(options))
+export const layerWith = (options: Options): Layer.Layer<Tenant> => Layer.effect(Tenant, make(options))
+
+/** `layerWith` with its defaults: the demo tenant. @since 0.1.0 @category layers */
+export const layer: Layer.Layer<Tenant> = /* @__PURE__ */ Layer.effect(Tenant, /* @__PURE__ */ Effect.suspend(make))
 
 /**
  * Provides a client that sends every request to the tenant in process, whatever the host. A connection cut by a fault is a
@@ -285,6 +294,25 @@ export const layer = (options?: Options): Layer.Layer<Tenant> => Layer.effect(Te
 export const layerHttpClient: Layer.Layer<HttpClient.HttpClient, never, Tenant> = Layer.effect(
   HttpClient.HttpClient,
   Effect.map(Tenant, ({ app }) => InProcessClient.make(app))
+)
+
+/**
+ * Provides a client of the tenant, in process, that has all scopes: `demoClients.full`, with the limiter of `RateLimiter.layer`. A tenant
+ * with `clients` of its own needs that one among them.
+ * @since 0.1.0 @category layers @example `program.pipe(Effect.provide(Tenant.layerClient), Effect.provide(Tenant.layer))`
+ */
+export const layerClient: Layer.Layer<IdentityClient.IdentityClient, never, Tenant> = /* @__PURE__ */ Layer.suspend(
+  () =>
+    IdentityClient.layer({ domain }).pipe(
+      Layer.provide(RateLimiter.layer),
+      Layer.provide(TokenProvider.layerClientCredentials({
+        domain,
+        clientId: demoClients.full.id,
+        clientSecret: demoClients.full.secret
+      })),
+      Layer.provide(layerHttpClient),
+      Layer.orDie // the address and the secret are valid
+    )
 )
 
 /**

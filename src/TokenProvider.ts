@@ -99,7 +99,7 @@ export const layerPrivateKeyJwtConfig = (options: Config.Config.Wrap<Methods.Pri
 
 /**
  * `layerClientCredentials` with a client certificate instead of a secret (RFC 8705): only the client's identifier is sent. The
- * `HttpClient` has the certificate, for example `Node.layerHttpClient({ connect: { cert, key } })`. Provide the same one to the
+ * `HttpClient` has the certificate, for example `Node.layerHttpClientWith({ connect: { cert, key } })`. Provide the same one to the
  * client, because the service may accept the token only from connections with this certificate.
  * @since 0.1.0 @category layers
  */

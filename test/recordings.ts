@@ -69,7 +69,7 @@ const endpointsIn = (generated: Readonly<Record<string, unknown>>): EndpointsOf 
   }
 }
 
-const transports = { node: Node.layerHttpClient(), fetch: FetchHttpClient.layer }
+const transports = { node: Node.layerHttpClient, fetch: FetchHttpClient.layer }
 
 /** Replays all exchanges, with each of their endpoints and over each transport. */
 const replayAll = (endpointsOf: EndpointsOf) =>

@@ -77,7 +77,7 @@ import * as Testing from "effect-identity-client/Testing"
 export const call = deleteEventStream({ id: "est_1234567890123456789012" })
 export const pages = Pagination.streamEither(listActionVersions, { actionId: "action" })
 export const run = Redelivery.run([], { stream: "est_1234567890123456789012" })
-export const limits = Fleet.layerRateLimiter()
+export const limits = Fleet.layerRateLimiter
 export const network = Testing.layerHttp()
 console.log(deleteEventStream.endpoint.path)
 `

@@ -16,7 +16,7 @@ export const DatabaseLive = Layer.effectDiscard(Cluster.migrations).pipe(
 // A client for each tenant. All runners keep to its limits together, and share its token.
 const clientOf = (baseUrl: string) =>
   IdentityClient.layer({ baseUrl }).pipe(
-    Layer.provide(Fleet.layerRateLimiter()),
+    Layer.provide(Fleet.layerRateLimiter),
     Layer.provide(Fleet.layerClientCredentialsConfig({
       authUrl: Config.succeed(new URL(baseUrl).origin),
       clientId: Config.string("IDENTITY_CLIENT_ID"),
@@ -27,6 +27,6 @@ const clientOf = (baseUrl: string) =>
 
 // Here the name of a tenant is the URL of its interface.
 export const TenantsLive = Jobs.layerTenants(clientOf).pipe(
-  Layer.provide(Cluster.layerStore()),
-  Layer.provide(Node.layerHttpClient())
+  Layer.provide(Cluster.layerStore),
+  Layer.provide(Node.layerHttpClient)
 )

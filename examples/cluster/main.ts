@@ -115,7 +115,7 @@ ${green("✓")} PostgreSQL is ready ${dim(`(port ${server.port})`)}`)
   const runners = yield* Effect.all([startRunner("runner 1"), startRunner("runner 2")], { concurrency: 2 })
 
   // This process submits the job and watches it. It runs none.
-  const JobsLive = Cluster.layerJobs().pipe(
+  const JobsLive = Cluster.layerJobs.pipe(
     Layer.provide(NodeClusterSocket.layer({ clientOnly: true })),
     Layer.provide(TenantsLive),
     Layer.provide(DatabaseLive)
@@ -129,7 +129,7 @@ ${green("✓")} PostgreSQL is ready ${dim(`(port ${server.port})`)}`)
 })
 
 const TenantLive = Tenant.layerServer.pipe(
-  Layer.provideMerge(Tenant.layer({ seed: { ...Tenant.demo, streams: [{ ...demo, events }] } })),
+  Layer.provideMerge(Tenant.layerWith({ seed: { ...Tenant.demo, streams: [{ ...demo, events }] } })),
   Layer.provideMerge(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 0 }))
 )
 

@@ -50,7 +50,7 @@ const HealthLive = HttpServer.serve(routes).pipe(
 
 // All of it.
 HealthLive.pipe(
-  Layer.provide(Cluster.layerJobs()),
+  Layer.provide(Cluster.layerJobs),
   Layer.provide(ShardingLive),
   Layer.provide(TenantsLive),
   Layer.provide(DatabaseLive),

@@ -57,7 +57,7 @@ export const run = <const Options extends NonNullable<ParseArgsConfig["options"]
   ) => Effect.Effect<void, E, IdentityClient.IdentityClient>
 ): void =>
   parse(usage).pipe(
-    Effect.flatMap((args) => Effect.provide(script(args), Node.layer)),
+    Effect.flatMap((args) => Effect.provide(script(args), Node.layerConfig)),
     Effect.tapErrorCause((cause) =>
       Option.match(Cause.failureOption(cause), {
         onNone: () => Cause.isInterruptedOnly(cause) ? Effect.void : Console.error(redOnStderr(Cause.pretty(cause))),

@@ -17,7 +17,7 @@ export const clientOf = (caller: Tenant.Client, limiter = RateLimiter.layer) =>
           clientId: caller.id,
           clientSecret: caller.secret
         })),
-        Layer.provideMerge(Layer.orDie(Node.layerHttpClient()))
+        Layer.provideMerge(Layer.orDie(Node.layerHttpClient))
       )
     )
   ))

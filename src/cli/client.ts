@@ -1,6 +1,6 @@
 /**
  * The client of commands that send only idempotent requests. It runs over Node's own HTTP, which starts in half the time of undici
- * (`npm run bench:start`). Commands whose requests must be sent at most once use `Node.layer`.
+ * (`npm run bench:start`). Commands whose requests must be sent at most once use `Node.layerConfig`.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Effect from "effect/Effect"

@@ -1,4 +1,4 @@
-/** Reads the environment variables of `Node.layer`, and says which of them are missing or contradict each other. */
+/** Reads the environment variables of `Node.layerConfig`, and says which of them are missing or contradict each other. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Config from "effect/Config"
@@ -155,7 +155,7 @@ export const settings = Effect.gen(function*() {
     ? {}
     : { cert, key, ...(passphrase !== undefined && { passphrase: Redacted.value(passphrase) }) }
   const problem = TlsKey.problem(connect, "IDENTITY_CLIENT_KEY_PASSPHRASE")
-  if (problem !== undefined) return yield* invalidSetting("Node.layer", "IDENTITY_CLIENT_KEY_FILE", problem)
+  if (problem !== undefined) return yield* invalidSetting("Node.layerConfig", "IDENTITY_CLIENT_KEY_FILE", problem)
   return {
     options: domain === undefined ? { baseUrl } : { domain },
     tokens,

@@ -13,7 +13,7 @@ import { run } from "./support/run.js"
 const { actions: [action] } = Tenant.demo
 
 const TenantLive = Tenant.layerServer.pipe(
-  Layer.provideMerge(Tenant.layer({ operations: [deployActionVersion, getAction, getActionVersion] })),
+  Layer.provideMerge(Tenant.layerWith({ operations: [deployActionVersion, getAction, getActionVersion] })),
   Layer.provideMerge(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 0 }))
 )
 

@@ -15,7 +15,7 @@ import { run } from "./support/run.js"
 const { connections: [connection], users } = Tenant.demo
 
 const TenantLive = Tenant.layerServer.pipe(
-  Layer.provideMerge(Tenant.layer({ durations: { export: 0 } })),
+  Layer.provideMerge(Tenant.layerWith({ durations: { export: 0 } })),
   Layer.provideMerge(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 0 }))
 )
 
@@ -74,7 +74,7 @@ describe("an interruption of an export", () => {
 describe("export", () => {
   it.scopedLive("ends at --timeout if the job has not, and goes on with the same job when it is run again", () => {
     const slow = Tenant.layerServer.pipe(
-      Layer.provideMerge(Tenant.layer({ durations: { export: "1 day" } })),
+      Layer.provideMerge(Tenant.layerWith({ durations: { export: "1 day" } })),
       Layer.provideMerge(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 0 }))
     )
     return Effect.gen(function*() {

@@ -15,7 +15,7 @@ const [first, second, queued] = stream.events
 
 /** A tenant that delivers queued events after a second. */
 const QuickTenantLive = Tenant.layerServer.pipe(
-  Layer.provideMerge(Tenant.layer({ durations: { delivery: "1 second" } })),
+  Layer.provideMerge(Tenant.layerWith({ durations: { delivery: "1 second" } })),
   Layer.provideMerge(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 0 }))
 )
 
@@ -482,7 +482,7 @@ describe("export", () => {
       const server = () => createServer(({ url }) => void (url?.startsWith("/oauth/token") && mkdirSync(out)))
       const { code, stderr } = yield* run(["export", "--out", out]).pipe(
         Effect.provide(Tenant.layerServer.pipe(
-          Layer.provide(Tenant.layer()),
+          Layer.provide(Tenant.layer),
           Layer.provideMerge(NodeHttpServer.layer(server, { host: "127.0.0.1", port: 0 }))
         ))
       )

@@ -269,7 +269,7 @@ describe("a short call", () => {
       const server = () => createServer().on("connection", () => void connections++)
       const { code } = yield* run(["deliveries", Tenant.demo.streams[0].id]).pipe(
         Effect.provide(Tenant.layerServer.pipe(
-          Layer.provide(Tenant.layer()),
+          Layer.provide(Tenant.layer),
           Layer.provideMerge(NodeHttpServer.layer(server, { host: "127.0.0.1", port: 0 }))
         ))
       )

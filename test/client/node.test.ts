@@ -1,3 +1,4 @@
+import { FileSystem, HttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigError, ConfigProvider, Context, Effect, Layer, Option } from "effect"
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
@@ -18,7 +19,7 @@ const withVariables = (variables: Record<string, string>) =>
   Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(variables))))
 
 const build = (variables: Record<string, string>) =>
-  Layer.build(Node.layer).pipe(Effect.scoped, withVariables(variables))
+  Layer.build(Node.layerConfig).pipe(Effect.scoped, withVariables(variables))
 
 /** A service with its token endpoint. */
 const service = listen((request, response) => {
@@ -31,7 +32,7 @@ const service = listen((request, response) => {
 const urls = { IDENTITY_BASE_URL: "https://t.example.com/api/v2", IDENTITY_AUTH_URL: "https://login.example.com" }
 const client = { IDENTITY_CLIENT_ID: "i", IDENTITY_CLIENT_SECRET: "s" }
 
-describe("Node.layer is built from these variables", () => {
+describe("Node.layerConfig is built from these variables", () => {
   for (
     const variables of [
       { IDENTITY_DOMAIN: "t.example.com", IDENTITY_TOKEN: "t" },
@@ -56,7 +57,7 @@ describe("Node.layer is built from these variables", () => {
   }
 })
 
-describe("Node.layer names a missing variable", () => {
+describe("Node.layerConfig names a missing variable", () => {
   for (
     const [missing, variables] of [
       ["IDENTITY_CLIENT_ID", {}],
@@ -83,7 +84,7 @@ describe("Node.layer names a missing variable", () => {
   }
 })
 
-describe("Node.layer fails with InvalidInput for a wrong value", () => {
+describe("Node.layerConfig fails with InvalidInput for a wrong value", () => {
   for (
     const [setting, variables] of [
       ["baseUrl", { ...urls, ...client, IDENTITY_BASE_URL: "t.example.com" }],
@@ -128,7 +129,7 @@ describe("over sockets", () => {
         assert.deepStrictEqual((yield* listActionVersions({ actionId: "a/b", page: 0 })).versions, [])
         assert.isUndefined(yield* deleteEventStream({ id }))
       }).pipe(
-        Effect.provide(Node.layer),
+        Effect.provide(Node.layerConfig),
         withVariables({ IDENTITY_BASE_URL: `${url}/api/v2`, IDENTITY_AUTH_URL: url, ...client })
       )
       assert.deepStrictEqual(arrived.map(({ method, url }) => `${method} ${url}`), [
@@ -155,7 +156,7 @@ describe("over sockets", () => {
     Effect.gen(function*() {
       const { arrived, url } = yield* service
       yield* deleteEventStream({ id }).pipe(
-        Effect.provide(Node.layer),
+        Effect.provide(Node.layerConfig),
         withVariables({ IDENTITY_BASE_URL: url, IDENTITY_AUTH_URL: url, ...client, IDENTITY_AUDIENCE: "urn:mine" })
       )
       assert.strictEqual(form(arrived[0]!.body).audience, "urn:mine")
@@ -165,7 +166,7 @@ describe("over sockets", () => {
     Effect.gen(function*() {
       const { arrived, url } = yield* service
       yield* deleteEventStream({ id }).pipe(
-        Effect.provide(Node.layer),
+        Effect.provide(Node.layerConfig),
         withVariables({ IDENTITY_BASE_URL: url, IDENTITY_AUTH_URL: url, IDENTITY_TOKEN: "mine" })
       )
       assert.deepStrictEqual(arrived.map(({ headers }) => headers.authorization), ["Bearer mine"])
@@ -175,7 +176,7 @@ describe("over sockets", () => {
     Effect.gen(function*() {
       const error = yield* deleteEventStream({ id }).pipe(
         Effect.flip,
-        Effect.provide(Node.layer),
+        Effect.provide(Node.layerConfig),
         withVariables({ IDENTITY_DOMAIN: "127.0.0.1:1", ...client })
       )
       assert.deepInclude(error, { _tag: "TokenError", operation: "deleteEventStream", code: "ECONNREFUSED" })
@@ -187,7 +188,7 @@ describe("over sockets", () => {
       const error = yield* deleteEventStream({ id }).pipe(
         Retry.withoutRetries,
         Effect.flip,
-        Effect.provide(Node.layer),
+        Effect.provide(Node.layerConfig),
         withVariables({ IDENTITY_BASE_URL: url, IDENTITY_TOKEN: "mine" })
       )
       assert.deepInclude(error, { _tag: "TransportError", outcome: "not-sent", code: "ECONNREFUSED" })
@@ -204,7 +205,7 @@ describe("over sockets", () => {
           : void response.writeHead(204).end()
       )
       yield* deleteEventStream({ id }).pipe(
-        Effect.provide(Node.layer),
+        Effect.provide(Node.layerConfig),
         withVariables({ IDENTITY_BASE_URL: url, IDENTITY_AUTH_URL: url, ...client })
       )
       assert.deepStrictEqual(arrived.map(({ headers }) => headers.authorization), [
@@ -215,6 +216,21 @@ describe("over sockets", () => {
       ])
     }))
 
+  it.scoped("options of a server reach the limiter and the client, and Exports has what it needs", () =>
+    Effect.gen(function*() {
+      const { url } = yield* listen((_, response) => json(response, 503, {}))
+      const variables = { IDENTITY_BASE_URL: url, IDENTITY_TOKEN: "mine" }
+      const wrong = Node.layerConfigWith({ ceiling: { limit: 0, interval: "1 second" } })
+      const error = yield* Effect.flip(Layer.build(wrong)).pipe(withVariables(variables))
+      assert.deepInclude(error, { _tag: "InvalidInput", operation: "RateLimiter.layerAdaptive" })
+      const layer = Node.layerConfigWith({ maxWait: "10 seconds", retry: { attempts: 0 } })
+      const context = yield* Layer.build(layer).pipe(withVariables(variables))
+      assert.isTrue(Option.isSome(Context.getOption(context, HttpClient.HttpClient)))
+      assert.isTrue(Option.isSome(Context.getOption(context, FileSystem.FileSystem)))
+      const failure = yield* Effect.flip(Effect.provide(listActionVersions({ actionId: "a" }), context))
+      assert.strictEqual(failure._tag, "UnexpectedResponse")
+    }))
+
   it.scoped("a response in many small pieces is joined", () =>
     Effect.gen(function*() {
       const body = JSON.stringify({ total: 1, per_page: 20, versions: [{ code: "ü".repeat(200) }] })
@@ -222,7 +238,7 @@ describe("over sockets", () => {
         Readable.from([...Buffer.from(body)].map((byte) => Buffer.of(byte))).pipe(response)
       })
       const page = yield* listActionVersions({ actionId: "a" }).pipe(
-        Effect.provide(Node.layer),
+        Effect.provide(Node.layerConfig),
         withVariables({ IDENTITY_BASE_URL: url, IDENTITY_TOKEN: "mine" })
       )
       assert.deepStrictEqual(page, JSON.parse(body))

@@ -1,4 +1,4 @@
-/** The variables of `Node.layer`: what is missing or contradictory, keys and certificates from files, and what programs print. */
+/** The variables of `Node.layerConfig`: what is missing or contradictory, keys and certificates from files, and what programs print. */
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigError, ConfigProvider, Effect, Layer, Redacted } from "effect"
 import { decodeJwt, decodeProtectedHeader } from "jose"
@@ -24,7 +24,7 @@ const withVariables = (variables: Variables) =>
   Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(variables))))
 
 const failureOf = (variables: Variables) =>
-  Effect.flip(Effect.scoped(Layer.build(Node.layer))).pipe(withVariables(variables))
+  Effect.flip(Effect.scoped(Layer.build(Node.layerConfig))).pipe(withVariables(variables))
 
 const domain = { IDENTITY_DOMAIN: "t.example.com" }
 const pem = Redacted.value(first.privateKey)
@@ -42,7 +42,7 @@ const files = (contents: Readonly<Record<string, string>>) =>
     }
   )
 
-describe("Node.layer says what is missing", () => {
+describe("Node.layerConfig says what is missing", () => {
   const client =
     "IDENTITY_CLIENT_ID is missing: with IDENTITY_CLIENT_SECRET or IDENTITY_PRIVATE_KEY or IDENTITY_PRIVATE_KEY_FILE or IDENTITY_CLIENT_CERTIFICATE_FILE; or set IDENTITY_TOKEN"
   const address = "IDENTITY_DOMAIN is missing: or set IDENTITY_BASE_URL and IDENTITY_AUTH_URL"
@@ -88,7 +88,7 @@ describe("Node.layer says what is missing", () => {
   }
 })
 
-describe("Node.layer refuses contradictory variables", () => {
+describe("Node.layerConfig refuses contradictory variables", () => {
   const pairs: ReadonlyArray<readonly [string, string]> = [
     ["IDENTITY_DOMAIN", "IDENTITY_BASE_URL"],
     ["IDENTITY_DOMAIN", "IDENTITY_AUTH_URL"],
@@ -109,7 +109,7 @@ describe("Node.layer refuses contradictory variables", () => {
   }
 })
 
-describe("Node.layer refuses settings of a private key", () => {
+describe("Node.layerConfig refuses settings of a private key", () => {
   const credentials: Record<string, Variables> = {
     "a secret": { IDENTITY_CLIENT_ID: "i", IDENTITY_CLIENT_SECRET: "s" },
     "a token": { IDENTITY_TOKEN: "t" },
@@ -134,7 +134,7 @@ describe("Node.layer refuses settings of a private key", () => {
   }
 })
 
-describe("Node.layer refuses", () => {
+describe("Node.layerConfig refuses", () => {
   const client = { ...domain, IDENTITY_CLIENT_ID: "i" }
 
   it.effect("an unknown algorithm", () =>
@@ -201,7 +201,7 @@ describe("Node.layer refuses", () => {
           ...(passphrase !== undefined && { IDENTITY_CLIENT_KEY_PASSPHRASE: passphrase })
         })
         assert.instanceOf(error, InvalidInput)
-        assert.strictEqual(error.operation, "Node.layer")
+        assert.strictEqual(error.operation, "Node.layerConfig")
         assert.deepStrictEqual(error.issues, [{ path: "IDENTITY_CLIENT_KEY_FILE", message }])
       }))
   }
@@ -264,7 +264,7 @@ describe("over sockets", () => {
           : void response.writeHead(204).end()
       )
       yield* deleteEventStream({ id: "est_0123456789012345678901" }).pipe(
-        Effect.provide(Node.layer),
+        Effect.provide(Node.layerConfig),
         withVariables({
           IDENTITY_BASE_URL: `${url}/api/v2`,
           IDENTITY_AUTH_URL: url,
@@ -297,7 +297,7 @@ describe("over sockets", () => {
         ]
       ) {
         yield* deleteEventStream({ id: "est_0123456789012345678901" }).pipe(
-          Effect.provide(Node.layer),
+          Effect.provide(Node.layerConfig),
           withVariables({ ...urls, ...variables })
         )
       }
@@ -312,7 +312,7 @@ describe("over sockets", () => {
     }))
 })
 
-describe("a program with Node.layer", () => {
+describe("a program with Node.layerConfig", () => {
   const run = (variables: Variables) =>
     Effect.flatMap(
       Effect.promise(() => bundledExample("firstCall")),

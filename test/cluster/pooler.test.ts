@@ -64,7 +64,7 @@ if (isAvailable) {
         yield* Effect.provide(Cluster.migrations, layerSql(session, yield* server.database))
         const transaction = yield* pgbouncer(server, { pool_mode: "transaction" })
         const store = Layer.provide(
-          Cluster.layerStore(),
+          Cluster.layerStore,
           layerSql(transaction, yield* server.database, { maxConnections: 1 })
         )
         assert.isTrue(Exit.isSuccess(yield* Effect.exit(Layer.build(store))))

@@ -105,7 +105,7 @@ withPostgres("a shared store in PostgreSQL", (it) => {
     Effect.gen(function*() {
       const store = yield* SharedStore.SharedStore
       const limiter = yield* Effect.map(
-        Layer.build(Layer.provide(Fleet.layerRateLimiter(), Layer.succeed(SharedStore.SharedStore, store))),
+        Layer.build(Layer.provide(Fleet.layerRateLimiter, Layer.succeed(SharedStore.SharedStore, store))),
         Context.get(RateLimiter.RateLimiter)
       )
       const tenant = "https://t.example.com/api/v2"

@@ -301,7 +301,7 @@ describe("the vendor's SDK and our client", () => {
         Layer.provide([
           RateLimiter.layerUnlimited,
           TokenProvider.layerBearer(Redacted.make(token)),
-          Node.layerHttpClient()
+          Node.layerHttpClient
         ])
       )
       const found = yield* Effect.forEach(responses, ({ name, response, title }) =>
@@ -411,7 +411,7 @@ const tokenOfClient = (origin: string, requests: ReadonlyArray<unknown>): Effect
         clientId: credentials.clientId,
         clientSecret: Redacted.make(credentials.clientSecret)
       }),
-      Node.layerHttpClient()
+      Node.layerHttpClient
     )),
     Logger.withMinimumLogLevel(LogLevel.None),
     Effect.withRandom(cycle(0)), // so that retries do not wait

@@ -38,7 +38,7 @@ const shapes = {
   "a nullable struct or nothing": Schema.UndefinedOr(Schema.NullOr(Cat))
 } as const
 
-const networks = { "the lean transport": Node.layerHttpClient(), "fetch": FetchHttpClient.layer }
+const networks = { "the lean transport": Node.layerHttpClient, "fetch": FetchHttpClient.layer }
 
 /** What JSON makes of a value. */
 const throughJson = (value: unknown): unknown => value === undefined ? undefined : JSON.parse(JSON.stringify(value))

@@ -175,7 +175,7 @@ const TenantClient = IdentityClient.layer({ baseUrl: "https://tenant.example.com
     clientSecret: full.secret
   })),
   Layer.provide(Tenant.layerHttpClient),
-  Layer.provideMerge(Tenant.layer())
+  Layer.provideMerge(Tenant.layer)
 )
 
 const types: Readonly<Record<string, string>> = {

@@ -17,7 +17,7 @@ const key = "the-key-of-the-page"
 const TenantLive = Layer.provideMerge(
   Tenant.layerServer,
   Layer.merge(
-    Tenant.layer({ control: { key: Redacted.make(key) } }),
+    Tenant.layerWith({ control: { key: Redacted.make(key) } }),
     NodeHttpServer.layer(() => createServer(), { host: "127.0.0.1", port: 0 })
   )
 )

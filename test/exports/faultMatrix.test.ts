@@ -282,7 +282,7 @@ const faults: ReadonlyArray<Fault> = [
 
 const clients = [
   ["fetch", FetchHttpClient.layer],
-  ["undici", Node.layerHttpClient()]
+  ["undici", Node.layerHttpClient]
 ] as const
 
 const digest = (rows: Iterable<unknown>): string =>

@@ -65,7 +65,7 @@ describe("a link", () => {
     }))
 })
 
-describe.each([["fetch", FetchHttpClient.layer], ["undici", Node.layerHttpClient()]] as const)("over %s", (_, http) => {
+describe.each([["fetch", FetchHttpClient.layer], ["undici", Node.layerHttpClient]] as const)("over %s", (_, http) => {
   it.scopedLive("a link is requested as the service gave it: its signature covers the bytes", () =>
     Effect.gen(function*() {
       const { origin, requests } = yield* serve((to, request) => send(to, request, gzip(ndjson(3))))
@@ -90,7 +90,7 @@ describe("the tenant on a socket", () => {
         )
         assert.deepStrictEqual(results, [{ rows: 100, origin: named }, { rows: 100, origin }])
       }).pipe(Effect.provide([
-        Layer.provideMerge(Tenant.layerServer, Layer.merge(Tenant.layer(), server)),
+        Layer.provideMerge(Tenant.layerServer, Layer.merge(Tenant.layer, server)),
         FetchHttpClient.layer
       ]))
     }))
@@ -110,7 +110,9 @@ describe("the tenant on a socket", () => {
         const error = yield* Effect.flip(Stream.runDrain(Exports.run({})))
         assert.propertyVal(error, "reason", "unsafe-link")
       }).pipe(
-        Effect.provide(Layer.provideMerge(clientOf(`https://${host}`), Node.layerHttpClient({ connect: { ca: cert } })))
+        Effect.provide(
+          Layer.provideMerge(clientOf(`https://${host}`), Node.layerHttpClientWith({ connect: { ca: cert } }))
+        )
       )
     }))
 })

@@ -330,10 +330,10 @@ describe("a ceiling of a fleet", () => {
 
   it.effect("names each field that is no limit", () =>
     Effect.gen(function*() {
-      const layer = Fleet.layerRateLimiter({ ceiling: { limit: 0, interval: 1 } })
+      const layer = Fleet.layerRateLimiterWith({ ceiling: { limit: 0, interval: 1 } })
       const error = yield* Effect.flip(Layer.build(Layer.provide(layer, SharedStore.layerMemory)))
       assert.instanceOf(error, InvalidInput)
-      assert.deepInclude(error, { operation: "Fleet.layerRateLimiter" })
+      assert.deepInclude(error, { operation: "Fleet.layerRateLimiterWith" })
       assert.deepStrictEqual(error.issues.map(({ path }) => path), ["ceiling.limit"])
     }).pipe(Effect.scoped))
 })

@@ -24,7 +24,7 @@ const response = (operation: string, now: number): RateLimiter.LimitedResponse =
 
 const member = (store: Context.Tag.Service<SharedStore.SharedStore>) =>
   Effect.map(
-    Layer.build(Layer.provide(Fleet.layerRateLimiter(), Layer.succeed(SharedStore.SharedStore, store))),
+    Layer.build(Layer.provide(Fleet.layerRateLimiter, Layer.succeed(SharedStore.SharedStore, store))),
     Context.get(RateLimiter.RateLimiter)
   )
 
@@ -67,7 +67,7 @@ describe("a process of a fleet whose store comes and goes", () => {
     VirtualTime.run(
       Effect.scoped(Effect.gen(function*() {
         const store = yield* flakyStore
-        const layer = Layer.provide(Fleet.layerRateLimiter({ maxPause: "10 minutes" }), layerOf(store))
+        const layer = Layer.provide(Fleet.layerRateLimiterWith({ maxPause: "10 minutes" }), layerOf(store))
         const [one, other] = yield* Effect.map(
           Effect.all([Layer.build(Layer.fresh(layer)), Layer.build(Layer.fresh(layer))]),
           (contexts) => contexts.map(Context.get(RateLimiter.RateLimiter))

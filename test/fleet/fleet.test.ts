@@ -53,7 +53,7 @@ describe("a fleet as one client", () => {
         it.effect(`${clients} processes, ${scenario.name}, seed ${seed}`, () =>
           Effect.gen(function*() {
             let store: FlakyStore | undefined
-            const limiter = Fleet.layerRateLimiter().pipe(
+            const limiter = Fleet.layerRateLimiter.pipe(
               Layer.provide(Layer.unwrapEffect(Effect.suspend(() =>
                 store === undefined
                   ? Effect.map(flakyStore, (made) => layerOf(store = made))

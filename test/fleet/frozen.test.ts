@@ -18,7 +18,7 @@ const makeFreezable = (memory: SharedStore.Backend) =>
     const swap: typeof store.swap = (...request) =>
       Effect.flatMap(store.swap(...request), (result) => Effect.delay(Effect.succeed(result), frozen.millis))
     const layer = Layer.provide(
-      Layer.fresh(Fleet.layerRateLimiter({ ceiling })),
+      Layer.fresh(Fleet.layerRateLimiterWith({ ceiling })),
       Layer.succeed(SharedStore.SharedStore, { ...store, swap })
     )
     const limiter = yield* Effect.provide(RateLimiter.RateLimiter, yield* Layer.build(Layer.orDie(layer)))

@@ -202,7 +202,7 @@ if (binary === undefined) {
         const server = yield* redisServer
         const store = Redis.layerStore({ url: Redacted.make(server.url), prefix: "one:" })
         const limiter = yield* Effect.map(
-          Layer.build(Layer.provide(Fleet.layerRateLimiter(), store)),
+          Layer.build(Layer.provide(Fleet.layerRateLimiter, store)),
           Context.get(RateLimiter.RateLimiter)
         )
         for (const tenant of ["https://t.example.com/api/v2", "https://u.example.com/api/v2"]) {

@@ -14,7 +14,7 @@ const fleet = (processes: number, ceiling: ReadonlyArray<RateLimiter.Ceiling> = 
       get: (key) => Effect.delay(memory.get(key), millis),
       swap: (...change) => Effect.delay(memory.swap(...change), millis)
     }))
-    const layer = Layer.fresh(Layer.provide(Fleet.layerRateLimiter({ ceiling }), store))
+    const layer = Layer.fresh(Layer.provide(Fleet.layerRateLimiterWith({ ceiling }), store))
     return yield* Effect.replicateEffect(
       Effect.map(Layer.build(layer), (context) => Context.get(context, RateLimiter.RateLimiter)),
       processes

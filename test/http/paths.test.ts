@@ -28,7 +28,7 @@ const calls: FastCheck.Arbitrary<readonly [Subject, FieldValues]> = FastCheck.on
 const networks: ReadonlyArray<readonly [string, Layer.Layer<HttpClient.HttpClient>]> = [
   ["undici", NodeHttpClient.layerUndici],
   ["fetch", FetchHttpClient.layer],
-  ["lean", Layer.orDie(Node.layerHttpClient())]
+  ["lean", Layer.orDie(Node.layerHttpClient)]
 ]
 
 for (const [name, network] of networks) {

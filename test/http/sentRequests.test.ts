@@ -29,7 +29,7 @@ const plain = HttpClientRequest.get(baseUrl)
 const networks: ReadonlyArray<readonly [string, Layer.Layer<HttpClient.HttpClient>]> = [
   ["undici", NodeHttpClient.layerUndici],
   ["fetch", FetchHttpClient.layer],
-  ["lean", Layer.orDie(Node.layerHttpClient())]
+  ["lean", Layer.orDie(Node.layerHttpClient)]
 ]
 
 const needs = Layer.mergeAll(RateLimiter.layerUnlimited, bearer)

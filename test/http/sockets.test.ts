@@ -26,7 +26,7 @@ const job = { id: "job_0000000000000001", type: "users_export", status: "pending
 const networks: ReadonlyArray<readonly [string, Layer.Layer<HttpClient.HttpClient>]> = [
   ["undici", NodeHttpClient.layerUndici],
   ["fetch", FetchHttpClient.layer],
-  ["lean", Layer.orDie(Node.layerHttpClient())]
+  ["lean", Layer.orDie(Node.layerHttpClient)]
 ]
 
 /** Creates an export on a server that responds with these bytes and, if `end`, closes the connection. */

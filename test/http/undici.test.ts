@@ -23,7 +23,7 @@ const id = "est_0123456789012345678901"
 const good = responseBytes(200, { "content-type": "application/json" }, "{}")
 
 /** Provides the client over a transport with these options. */
-const lean = (url: string, options: Node.TransportOptions = {}) => over(Node.layerHttpClient(options), url)
+const lean = (url: string, options: Node.TransportOptions = {}) => over(Node.layerHttpClientWith(options), url)
 
 const remove = Retry.withoutRetries(deleteEventStream({ id }))
 
@@ -165,7 +165,7 @@ describe("connections", () => {
       const server = yield* holding
       const scope = yield* Scope.make()
       const client = yield* HttpClient.HttpClient.pipe(
-        Effect.provide(yield* Layer.buildWithScope(Node.layerHttpClient(), scope))
+        Effect.provide(yield* Layer.buildWithScope(Node.layerHttpClient, scope))
       )
       const running = yield* Effect.fork(Effect.flatMap(client.get(server.url), ({ text }) => text))
       const socket = yield* server.first
@@ -189,7 +189,7 @@ for (const interruptions of [0, 1, 2]) {
       const servers = [yield* hanging, yield* hanging]
       const scope = yield* Scope.make()
       const client = yield* HttpClient.HttpClient.pipe(
-        Effect.provide(yield* Layer.buildWithScope(Node.layerHttpClient(), scope))
+        Effect.provide(yield* Layer.buildWithScope(Node.layerHttpClient, scope))
       )
       const running = yield* Effect.fork(Effect.forEach(servers, ({ url }) => Effect.flip(client.get(url)), {
         concurrency: "unbounded"
@@ -255,7 +255,7 @@ describe("the outcome is not-sent", () => {
     Effect.gen(function*() {
       const server = yield* observed((socket) => void socket.write(good))
       const scope = yield* Scope.make()
-      const network = yield* Layer.buildWithScope(Node.layerHttpClient(), scope)
+      const network = yield* Layer.buildWithScope(Node.layerHttpClient, scope)
       yield* Scope.close(scope, Exit.void)
       const error = yield* Effect.flip(remove).pipe(
         Effect.provide(over(Layer.succeedContext(network), server.url))
@@ -431,10 +431,10 @@ describe("options", () => {
   ) {
     it.scoped(`that undici refuses fail with InvalidInput: ${JSON.stringify(options)}`, () =>
       Effect.gen(function*() {
-        const error = yield* Effect.flip(Layer.build(Node.layerHttpClient(options)))
+        const error = yield* Effect.flip(Layer.build(Node.layerHttpClientWith(options)))
         assert.instanceOf(error, Errors.InvalidInput)
         assert.deepStrictEqual([error.operation, ...error.issues.map(({ path }) => path)], [
-          "Node.layerHttpClient",
+          "Node.layerHttpClientWith",
           "options"
         ])
       }))
@@ -506,7 +506,7 @@ describe("options", () => {
     it.scoped(`a key that TLS cannot use is InvalidInput: ${name}`, () =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(
-          Layer.build(Node.layerHttpClient({ connect: { ...connect, key: connect.key as string } }))
+          Layer.build(Node.layerHttpClientWith({ connect: { ...connect, key: connect.key as string } }))
         ) // sound: a key may also be a list
         assert.instanceOf(error, Errors.InvalidInput)
         assert.deepStrictEqual(error.issues, [{ path: "connect.key", message }])
@@ -637,13 +637,13 @@ describe("as a client of the platform, it", () => {
         method: "POST",
         body: "ab"
       })
-    }).pipe(Effect.provide(Node.layerHttpClient())))
+    }).pipe(Effect.provide(Node.layerHttpClient)))
 
   it.scopedLive.each(users)("serves an IdentityClient, %s", ([, around]) =>
     Effect.gen(function*() {
       const server = yield* rawServer((_, socket) => void socket.write(good))
       const network = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, around)).pipe(
-        Layer.provide(Node.layerHttpClient())
+        Layer.provide(Node.layerHttpClient)
       )
       yield* Effect.provide(remove, over(network, server.url))
       assert.lengthOf(server.requests, 1)
@@ -654,5 +654,5 @@ describe("as a client of the platform, it", () => {
       const { url } = yield* rawServer(() => {})
       const error = yield* Effect.flip(Effect.flatMap(HttpClient.HttpClient, (client) => client.get(url)))
       assert.strictEqual(reasonOf(error), "Transport")
-    }).pipe(Effect.provide(Node.layerHttpClient({ headersTimeout: 50 }))))
+    }).pipe(Effect.provide(Node.layerHttpClientWith({ headersTimeout: 50 }))))
 })

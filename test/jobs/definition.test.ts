@@ -86,8 +86,8 @@ describe("the settings of runs", () => {
         grace: "61 minutes",
         pollInterval: 9
       } as const
-      assert.deepInclude(yield* Effect.flip(validateRunOptions("Jobs.layerMemory", options)), {
-        operation: "Jobs.layerMemory",
+      assert.deepInclude(yield* Effect.flip(validateRunOptions("Jobs.layerMemoryWith", options)), {
+        operation: "Jobs.layerMemoryWith",
         issues: [
           { path: "concurrency", message: "expected an integer of at least 1" },
           { path: "stopAfter", message: "expected an integer of at least 1" },
@@ -109,7 +109,7 @@ describe("the settings of runs", () => {
     "take %s",
     ([, options]) =>
       Effect.map(
-        Effect.exit(validateRunOptions("Jobs.layerMemory", options)),
+        Effect.exit(validateRunOptions("Jobs.layerMemoryWith", options)),
         ({ _tag }) => assert.strictEqual(_tag, "Success")
       )
   )
@@ -131,10 +131,10 @@ it.scoped("layers of jobs name themselves where they refuse an option, and make 
     const directory = join(folder, "none")
     assert.deepStrictEqual(
       [
-        yield* operationOf(Jobs.layerMemory({ concurrency: 0 })),
+        yield* operationOf(Jobs.layerMemoryWith({ concurrency: 0 })),
         yield* operationOf(Node.layerJobs(directory, { concurrency: 0 }))
       ],
-      ["Jobs.layerMemory", "Node.layerJobs"]
+      ["Jobs.layerMemoryWith", "Node.layerJobs"]
     )
     assert.isFalse(existsSync(directory))
   }))

@@ -303,6 +303,6 @@ describe("a tenant's layer", () => {
       yield* TestClock.adjust("1 minute")
       assert.deepInclude(yield* status(id), { state: "done" })
       assert.strictEqual(builds.count, 2)
-    }).pipe(Effect.provide(Layer.provide(Jobs.layerMemory(), dying(builds))))
+    }).pipe(Effect.provide(Layer.provide(Jobs.layerMemory, dying(builds))))
   })
 })

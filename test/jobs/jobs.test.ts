@@ -317,7 +317,7 @@ describe("a list of events", () => {
 it.effect("a client that could not be made is made again, and its error is not stored", () => {
   let builds = 0
   const { layer } = service()
-  const jobs = Jobs.layerMemory().pipe(
+  const jobs = Jobs.layerMemory.pipe(
     Layer.provide(
       Jobs.layerTenants(() =>
         Layer.unwrapEffect(

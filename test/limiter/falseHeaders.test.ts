@@ -30,9 +30,9 @@ const lies: Readonly<Record<string, (now: number) => RateLimiter.LimitedResponse
 }
 
 const layers = {
-  "a process": (options: RateLimiter.Options) => RateLimiter.layerAdaptive(options),
+  "a process": (options: RateLimiter.Options) => Layer.orDie(RateLimiter.layerAdaptive(options)),
   "a process of a fleet": (options: RateLimiter.Options) =>
-    Layer.provide(Fleet.layerRateLimiter(options), SharedStore.layerMemory)
+    Layer.orDie(Layer.provide(Fleet.layerRateLimiterWith(options), SharedStore.layerMemory))
 }
 
 /** Runs with a limiter. `next` makes a call whose response tells what is left, and returns its start in minutes. */

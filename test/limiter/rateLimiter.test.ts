@@ -1,7 +1,6 @@
 import { Headers } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import {
-  Cause,
   Chunk,
   Clock,
   Context,
@@ -357,15 +356,16 @@ describe("background", () => {
       assert.strictEqual(yield* duration(acquire(), 0), 0)
     }).pipe(adaptive, exactly))
 
-  it.scoped("is a defect if it is no share and nothing is known beforehand, as the layer cannot fail", () =>
+  it.scoped("is refused with InvalidInput if it is no share, also without known limits", () =>
     Effect.gen(function*() {
-      const exit = yield* Effect.exit(Layer.build(RateLimiter.layerAdaptive({ reserve: NaN })))
-      assert.deepStrictEqual(Exit.isFailure(exit) && Array.from(Cause.defects(exit.cause)), [
+      const error = yield* Effect.flip(Layer.build(RateLimiter.layerAdaptive({ reserve: NaN })))
+      assert.deepStrictEqual(
+        error,
         new InvalidInput({
           operation: "RateLimiter.layerAdaptive",
           issues: [{ path: "reserve", message: "expected a number from 0 to 1" }]
         })
-      ])
+      )
     }))
 
   it.effect("does not wait while nothing is known", () =>

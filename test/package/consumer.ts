@@ -104,9 +104,9 @@ const seed: Tenant.Seed = Tenant.demo
 const reply: Testing.Reply = Testing.reply({ body: { id: "est_1" } })
 
 export const OverRedis = IdentityClient.layer(options).pipe(
-  Layer.provide(Layer.merge(Fleet.layerRateLimiter(), Fleet.layerClientCredentials(credentials))),
+  Layer.provide(Layer.merge(Fleet.layerRateLimiter, Fleet.layerClientCredentials(credentials))),
   Layer.provide(Redis.layerStore(redis)),
-  Layer.provide(Node.layerHttpClient(transport))
+  Layer.provide(Node.layerHttpClientWith(transport))
 )
 same<typeof OverRedis, Layer.Layer<IdentityClient.IdentityClient, Errors.InvalidInput>>()
 
@@ -129,7 +129,7 @@ export const IdentityLive = IdentityClient.layer(options).pipe(
   Layer.provide(RateLimiter.layer),
   Layer.provide(TokenProvider.layerClientCredentials(credentials)),
   Layer.provide(Tenant.layerHttpClient),
-  Layer.provide(Tenant.layer({ seed }))
+  Layer.provide(Tenant.layerWith({ seed }))
 )
 
 program.pipe(Effect.provide(IdentityLive), NodeRuntime.runMain)

@@ -80,8 +80,8 @@ const round = (text: string) => Number(text).toFixed(0)
 /** The clients of the benchmark by the names that the pages give them. */
 const clients = {
   "`undici.request` and `JSON.parse`": "undici",
-  "`Node.layer`": "ours-lean",
-  "`Node.layer` with a tracer": "ours-lean-traced",
+  "`Node.layerConfig`": "ours-lean",
+  "`Node.layerConfig` with a tracer": "ours-lean-traced",
   "`fetch` and `response.json()`": "fetch",
   "over `NodeHttpClient.layerUndici`": "ours-stock",
   "the vendor's SDK": "auth0"

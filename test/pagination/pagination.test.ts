@@ -320,7 +320,7 @@ describe("Pagination.stream", () => {
           IdentityClient.layer({ baseUrl: `${server.url}/api/v2` }).pipe(
             Layer.provide(RateLimiter.layerUnlimited),
             Layer.provide(TokenProvider.layerBearer(Redacted.make("a-token"))),
-            Layer.provide(Layer.orDie(Node.layerHttpClient()))
+            Layer.provide(Layer.orDie(Node.layerHttpClient))
           )
         )
       )
@@ -521,7 +521,7 @@ describe("Pagination.stream", () => {
           clientSecret: Tenant.demoClients.full.secret
         })),
         Layer.provide(Tenant.layerHttpClient),
-        Layer.provideMerge(Tenant.layer())
+        Layer.provideMerge(Tenant.layer)
       )
     )))
 })

@@ -127,7 +127,7 @@ const overDocument = (name: string, answers: ReadonlyArray<Answer>): ReadonlyArr
 
 const answers = await Effect.runPromise(Effect.provide(
   answersOfTenant,
-  Layer.mergeAll(Layer.provideMerge(Tenant.layerHttpClient, Tenant.layer()), TestContext.TestContext)
+  Layer.mergeAll(Layer.provideMerge(Tenant.layerHttpClient, Tenant.layer), TestContext.TestContext)
 ))
 const lines = [...answers].flatMap(([name, all]) => {
   const successes = all.filter(({ status }) => status < 300)

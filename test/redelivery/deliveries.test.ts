@@ -241,7 +241,7 @@ describe("with the embedded tenant", () => {
     Layer.provide(RateLimiter.layer),
     Layer.provide(TokenProvider.layerClientCredentials({ domain, clientId, clientSecret })),
     Layer.provide(Tenant.layerHttpClient),
-    Layer.provideMerge(Tenant.layer({ buckets: { tenant: { burst: 1000, refill: 1000, per: "1 second" } } }))
+    Layer.provideMerge(Tenant.layerWith({ buckets: { tenant: { burst: 1000, refill: 1000, per: "1 second" } } }))
   )
 
   const [demo] = Tenant.demo.streams

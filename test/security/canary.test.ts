@@ -212,7 +212,7 @@ describe("nothing shows a secret", () => {
           clientId: "a-client",
           clientSecret: Redacted.make(canaries["secret"] ?? "")
         })
-        for (const build of [Layer.build(client), Layer.build(Layer.provide(provider, Node.layerHttpClient()))]) {
+        for (const build of [Layer.build(client), Layer.build(Layer.provide(provider, Node.layerHttpClient))]) {
           const { exit, texts } = yield* seen(Effect.scoped<unknown, unknown, Scope.Scope>(build))
           assert.isTrue(Exit.isFailure(exit))
           assertNone(texts)
@@ -255,7 +255,7 @@ describe("nothing shows a secret", () => {
           })
         })
         const provider = TokenProvider.layerPrivateKeyJwt({ authUrl: server.url, clientId: "c", ...key }).pipe(
-          Layer.provide(Node.layerHttpClient())
+          Layer.provide(Node.layerHttpClient)
         )
         const program = Effect.provide(Effect.flatMap(TokenProvider.TokenProvider, ({ get }) => get), provider)
         const { exit, texts } = yield* seen(program)

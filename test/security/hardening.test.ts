@@ -204,7 +204,7 @@ describe("a token", () => {
   ) {
     it.effect(`is not sent to a host in the invalid domain "${domain}"`, () =>
       Effect.gen(function*() {
-        const error = yield* Effect.flip(Layer.build(Node.layer)).pipe(
+        const error = yield* Effect.flip(Layer.build(Node.layerConfig)).pipe(
           Effect.withConfigProvider(ConfigProvider.fromMap(
             new Map([["IDENTITY_DOMAIN", domain], ["IDENTITY_TOKEN", "t"]])
           ))
@@ -233,7 +233,7 @@ describe("a token", () => {
   it.scopedLive.each(
     [
       ["undici", NodeHttpClient.layerUndici],
-      ["lean", Layer.orDie(Node.layerHttpClient())]
+      ["lean", Layer.orDie(Node.layerHttpClient)]
     ] as const
   )("is reported when a client followed a redirect by itself, over %s", ([, network]) =>
     Effect.gen(function*() {

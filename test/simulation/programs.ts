@@ -59,7 +59,7 @@ export const clientLayer = ({ network, permits, storage, world }: Site, process:
   const store = storage.storeOf(process, life)
   const limits = { ceiling: ceilings }
   const limiter = Layer.map(
-    isFleet ? Layer.provide(Fleet.layerRateLimiter(limits), store) : RateLimiter.layerAdaptive(limits),
+    isFleet ? Layer.provide(Fleet.layerRateLimiterWith(limits), store) : RateLimiter.layerAdaptive(limits),
     (context) =>
       Context.make(
         RateLimiter.RateLimiter,

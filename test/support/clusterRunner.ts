@@ -26,7 +26,7 @@ interface RunnerOptions extends Cluster.Options {
 /** A process of a cluster. */
 export const layerRunner = ({ clientOnly = false, database, server, ...options }: RunnerOptions) =>
   Layer.unwrapEffect(Effect.map(freePort, (port) =>
-    Layer.fresh(Cluster.layerJobs(options)).pipe(
+    Layer.fresh(Cluster.layerJobsWith(options)).pipe(
       Layer.provideMerge(
         clientOnly
           ? NodeClusterSocket.layer({ clientOnly: true, shardingConfig })

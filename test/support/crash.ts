@@ -22,7 +22,7 @@ const unlimited = { burst: 1_000_000, refill: 1_000_000, per: "1 second" } as co
 
 const tenantOf = (ids: ReadonlyArray<string>) =>
   Layer.merge(
-    Tenant.layer({
+    Tenant.layerWith({
       seed: { streams: [{ id: stream, events: ids.map((id) => ({ id, state: "failed" })) }] },
       buckets: { tenant: unlimited, profileUpdates: unlimited }
     }),

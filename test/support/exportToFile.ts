@@ -11,7 +11,7 @@ import * as Node from "../../src/Node.js"
 
 const [, , origin = "", path = "", gzip = "", job = "", startAgain = ""] = process.argv
 
-const http = Node.layerHttpClient()
+const http = Node.layerHttpClient
 
 void Effect.runPromise(
   Exports.toFile(path, { format: "json" }, {

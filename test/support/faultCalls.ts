@@ -12,7 +12,7 @@ import { arbitraryOf } from "./schemaArbitrary.js"
 export const platforms = {
   undici: NodeHttpClient.layerUndici,
   fetch: FetchHttpClient.layer,
-  lean: Layer.orDie(Node.layerHttpClient())
+  lean: Layer.orDie(Node.layerHttpClient)
 }
 
 export type Platform = keyof typeof platforms

@@ -99,7 +99,7 @@ export const makeProcess = (
 ) =>
   Effect.map(
     Layer.build(Layer.fresh(
-      Fleet.layerRateLimiter(options).pipe(
+      Fleet.layerRateLimiterWith(options).pipe(
         Layer.orDie,
         Layer.provide(Layer.fresh(SharedStore.layer(Effect.succeed(backend))))
       )

@@ -9,7 +9,7 @@ export const over = (
   tenants: Readonly<Record<string, { readonly layer: Layer.Layer<IdentityClient.IdentityClient> }>>,
   options: Jobs.RunOptions = {}
 ) =>
-  Jobs.layerMemory(options).pipe(
+  Jobs.layerMemoryWith(options).pipe(
     Layer.provide(Jobs.layerTenants((tenant) => {
       const service = tenants[tenant]
       return service === undefined ? Layer.fail({ _tag: "NoTenant", message: `no tenant ${tenant}` }) : service.layer

@@ -23,5 +23,5 @@ void Effect.runPromise(
             )
           )
       )
-  ).pipe(Effect.provide(Node.layer), Logger.withMinimumLogLevel(LogLevel.None))
+  ).pipe(Effect.provide(Node.layerConfig), Logger.withMinimumLogLevel(LogLevel.None))
 )

@@ -60,6 +60,6 @@ export const serve = <Sdk>(
   }).pipe(
     Effect.provide(Layer.provideMerge(
       Tenant.layerServer,
-      Layer.merge(Tenant.layer(options), NodeHttpServer.layer(() => createServer(), { port: 0, host: "127.0.0.1" }))
+      Layer.merge(Tenant.layerWith(options), NodeHttpServer.layer(() => createServer(), { port: 0, host: "127.0.0.1" }))
     ))
   )

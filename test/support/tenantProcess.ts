@@ -64,7 +64,7 @@ const serve = Effect.gen(function*() {
   Effect.scoped,
   Effect.provide(
     Layer.merge(
-      Tenant.layer(options),
+      Tenant.layerWith(options),
       NodeHttpServer.layer(() => createServer({ keepAliveTimeout: 60_000 }), {
         host: "127.0.0.1",
         port: 0

@@ -16,7 +16,7 @@ export const tlsTenant = (options: Tenant.Options, certificate = cert) =>
       { port: 0, host: "127.0.0.1" }
     )
     const context = yield* Layer.build(
-      Layer.provideMerge(Tenant.layerServer, Layer.merge(Tenant.layer(options), server))
+      Layer.provideMerge(Tenant.layerServer, Layer.merge(Tenant.layerWith(options), server))
     )
     const { address } = Context.get(context, HttpServer.HttpServer)
     const port = address._tag === "TcpAddress" ? address.port : 0

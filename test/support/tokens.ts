@@ -19,7 +19,7 @@ export const invalidate = (token: string) =>
 /** Transports over real sockets. */
 export const networks: ReadonlyArray<readonly [string, Layer.Layer<HttpClient.HttpClient>]> = [
   ["undici", NodeHttpClient.layerUndici],
-  ["lean", Layer.orDie(Node.layerHttpClient())]
+  ["lean", Layer.orDie(Node.layerHttpClient)]
 ]
 
 /** Provides client-credentials tokens over a network with these replies, and records the requests. */

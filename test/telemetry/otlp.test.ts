@@ -72,7 +72,7 @@ const exported = Effect.gen(function*() {
         clientId: "a-client",
         clientSecret: Redacted.make("a-secret")
       })),
-      Layer.provide(Node.layerHttpClient())
+      Layer.provide(Node.layerHttpClient)
     )
   const run = (options: Partial<IdentityClient.Defaults>) =>
     Effect.provide(program, Layer.provideMerge(client(options), otlp.layer))

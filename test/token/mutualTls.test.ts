@@ -38,7 +38,7 @@ describe("a client with a certificate", () => {
           RateLimiter.layer,
           TokenProvider.layerMutualTls({ domain: host, clientId: "with-certificate" })
         ]),
-        Layer.provide(Node.layerHttpClient({ connect: { ca: cert, ...connect } }))
+        Layer.provide(Node.layerHttpClientWith({ connect: { ca: cert, ...connect } }))
       )
       const result = yield* Effect.either(Effect.provide(list, layer))
       return { result, requests: yield* tenant.requests }

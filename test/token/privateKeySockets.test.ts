@@ -16,7 +16,7 @@ const serve = (publicKeys: ReadonlyArray<string>) =>
     const client: Tenant.ClientWithoutSecret = { id: "c", publicKeys, scopes: ["read:actions"], global: false }
     const server = NodeHttpServer.layer(() => createServer(), { port: 0, host: "127.0.0.1" })
     const context = yield* Layer.build(
-      Layer.provideMerge(Tenant.layerServer, Layer.merge(Tenant.layer({ clients: [client] }), server))
+      Layer.provideMerge(Tenant.layerServer, Layer.merge(Tenant.layerWith({ clients: [client] }), server))
     )
     const tenant = Context.get(context, Tenant.Tenant)
     const statuses = Effect.map(tenant.requests, (all) => all.map(({ status }) => status))

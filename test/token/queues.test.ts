@@ -15,7 +15,7 @@ const layer = IdentityClient.layer({ domain }).pipe(
   Layer.provide(RateLimiter.layer),
   Layer.provide(TokenProvider.layerClientCredentials({ domain, clientId, clientSecret })),
   Layer.provide(Tenant.layerHttpClient),
-  Layer.provideMerge(Tenant.layer({
+  Layer.provideMerge(Tenant.layerWith({
     tokenLifetime: "5 minutes",
     buckets: { tenant: { burst: 10, refill: 60, per: "1 minute" } }
   }))

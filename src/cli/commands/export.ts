@@ -5,7 +5,6 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Console from "effect/Console"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Exports from "../../Exports.js"
 import * as Node from "../../Node.js"
 import { define } from "../shared/definition.js"
@@ -151,7 +150,7 @@ export const definition = define({
         ])
       )
     }).pipe(
-      Effect.provide(Layer.merge(Node.layer, Node.layerHttpClient())),
+      Effect.provide(Node.layerConfig),
       (exporting) => Effect.zipRight(checkFile(out), exporting)
     )
 })

@@ -280,5 +280,5 @@ export const definition = define({
       const message = contradiction(args)
       if (message !== undefined) return yield* new WrongUsage({ message })
       yield* args.oneCall ? wrongArguments(namesOf(args))(redeliverWithOneCall(args)) : redeliverEach(args)
-    }).pipe(Effect.provide(Node.layer))
+    }).pipe(Effect.provide(Node.layerConfig))
 })

@@ -77,5 +77,5 @@ export const definition = define({
         unchanged: `Version ${number} is live already.`
       }
       yield* Console.log(json ? jsonLine({ outcome, version }) : texts[outcome])
-    }).pipe(Effect.provide(Node.layer))
+    }).pipe(Effect.provide(Node.layerConfig))
 })

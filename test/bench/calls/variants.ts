@@ -29,7 +29,7 @@ const variables = (origin: string) =>
   ])
 
 const lean = (origin: string) =>
-  Node.layer.pipe(Layer.provide(Layer.setConfigProvider(ConfigProvider.fromMap(variables(origin)))))
+  Node.layerConfig.pipe(Layer.provide(Layer.setConfigProvider(ConfigProvider.fromMap(variables(origin)))))
 
 const stock = (origin: string) =>
   IdentityClient.layer({ baseUrl: `${origin}/api/v2` }).pipe(

@@ -26,7 +26,7 @@ interface ClusterOptions {
 /** The jobs of a process of the cluster. A process that only submits looks for their end more often than is the default. */
 export const layerCluster = ({ locksInTable, port }: ClusterOptions) => {
   const config = { ...shardingConfig, shardLockDisableAdvisory: locksInTable }
-  return Cluster.layerJobs({
+  return Cluster.layerJobsWith({
     concurrency,
     lockExpiry: "3 seconds",
     ...(port === undefined && { pollInterval: "1 second" })

@@ -49,10 +49,10 @@ const clientOf = (tenant: string) => {
 
 const live = layerCluster(settings).pipe(
   Layer.provide(Jobs.layerTenants(clientOf)),
-  Layer.provide(Fleet.layerRateLimiter()),
-  Layer.provide(Cluster.layerStore()),
+  Layer.provide(Fleet.layerRateLimiter),
+  Layer.provide(Cluster.layerStore),
   Layer.provideMerge(layerSql({ port: settings.postgres }, settings.database)),
-  Layer.provide(Node.layerHttpClient()),
+  Layer.provide(Node.layerHttpClient),
   Layer.provide(Logger.minimumLogLevel(process.env["BENCH_LOG"] === undefined ? LogLevel.None : LogLevel.Info))
 )
 

@@ -31,7 +31,7 @@ const client = library.IdentityClient.layer({ baseUrl: `${origin}/api/v2` }).pip
   Layer.provide(
     library.TokenProvider.layerClientCredentials({ authUrl: origin, clientId: full.id, clientSecret: full.secret })
   ),
-  Layer.provide(Node.layerHttpClient())
+  Layer.provide(Node.layerHttpClient)
 )
 
 const run = Effect.gen(function*() {

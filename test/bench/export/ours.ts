@@ -15,7 +15,7 @@ const job = { id: "job_1", type: "users_export", status: "completed" }
 
 const runtime = ManagedRuntime.make(Layer.merge(
   Testing.layer(Testing.handle(getJob, () => Effect.succeed({ ...job, location }))),
-  Node.layerHttpClient()
+  Node.layerHttpClient
 ))
 
 client(({ format, origin }, visit) => {

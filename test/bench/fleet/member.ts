@@ -18,7 +18,7 @@ const services = (origin: string) => {
   return url === ""
     ? Layer.merge(library.RateLimiter.layer, library.TokenProvider.layerClientCredentials(credentials))
     : Layer.merge(
-      Fleet.layerRateLimiter(),
+      Fleet.layerRateLimiter,
       Fleet.layerClientCredentials({
         ...credentials,
         encryptionKey: Redacted.make(process.env["FLEET_KEY"] ?? "")
@@ -60,7 +60,7 @@ const rehearsal = Effect.all(
     clientOf("https://tenant.example.com").pipe(
       Layer.provide(Fleet.SharedStore.layerMemory),
       Layer.provide(Tenant.layerHttpClient),
-      Layer.provide(Tenant.layer({ buckets: { tenant: { burst: 50, refill: 1000, per: "1 second" } } }))
+      Layer.provide(Tenant.layerWith({ buckets: { tenant: { burst: 50, refill: 1000, per: "1 second" } } }))
     )
   ),
   Effect.orDie
@@ -72,7 +72,7 @@ Effect.runPromise(rehearsal).then(() =>
       work(library),
       (names === 1 ? clientOf(origin) : Layer.provide(renaming, clientOf(origin))).pipe(
         Layer.provide(url === "" ? Fleet.SharedStore.layerMemory : Redis.layerStore({ url: Redacted.make(url) })),
-        Layer.provide(Node.layerHttpClient()),
+        Layer.provide(Node.layerHttpClient),
         Layer.orDie
       )
     )

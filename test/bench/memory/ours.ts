@@ -1,4 +1,4 @@
-/** Reads all versions as one stream, over the complete client of `Node.layer`. */
+/** Reads all versions as one stream, over the complete client of `Node.layerConfig`. */
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -21,7 +21,7 @@ const variables = (origin: string) =>
 
 void client(async (origin) => {
   const runtime = ManagedRuntime.make(
-    Node.layer.pipe(Layer.provide(Layer.setConfigProvider(ConfigProvider.fromMap(variables(origin)))))
+    Node.layerConfig.pipe(Layer.provide(Layer.setConfigProvider(ConfigProvider.fromMap(variables(origin)))))
   )
   await runtime.runtime()
   const versions = Pagination.stream(listActionVersions, { actionId, per_page: perPage })

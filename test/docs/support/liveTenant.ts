@@ -34,7 +34,7 @@ export const serve = (options: Tenant.Options = {}, port = 0) =>
       Layer.provideMerge(
         Tenant.layerServer,
         Layer.merge(
-          Tenant.layer({ control: { key: Redacted.make(key) }, ...options }),
+          Tenant.layerWith({ control: { key: Redacted.make(key) }, ...options }),
           NodeHttpServer.layer(() => server, { host: "127.0.0.1", port })
         )
       )

@@ -47,7 +47,7 @@ export const layer = (
   received: Array<Received>
 ) =>
   Tenant.layerServer.pipe(Layer.provideMerge(Layer.merge(
-    Tenant.layer({
+    Tenant.layerWith({
       operations,
       clients,
       buckets: { tenant: largeBucket, profileUpdates: largeBucket },

@@ -45,7 +45,7 @@ const serve = (respond: (response: Http.ServerResponse, request: Http.IncomingMe
 
 const head = { "content-type": "text/event-stream; charset=utf-8" }
 
-const networks = { "node": Node.layerHttpClient(), "fetch": FetchHttpClient.layer }
+const networks = { "node": Node.layerHttpClient, "fetch": FetchHttpClient.layer }
 
 const collect = <A, E>(stream: Stream.Stream<A, E, IdentityClient.IdentityClient>) =>
   Effect.map(Stream.runCollect(stream), Chunk.toReadonlyArray)

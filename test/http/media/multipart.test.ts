@@ -76,7 +76,7 @@ const bytesOf = (part: unknown) => Effect.promise(async () => new Uint8Array(awa
 const encoder = new TextEncoder()
 
 const networks = {
-  "the lean transport": Node.layerHttpClient(),
+  "the lean transport": Node.layerHttpClient,
   "the platform's undici": NodeHttpClient.layerUndici,
   "node:http": NodeHttpClient.layer,
   "fetch": FetchHttpClient.layer

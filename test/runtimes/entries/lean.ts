@@ -3,4 +3,4 @@ import { Layer } from "effect"
 import * as Node from "effect-identity-client/Node"
 import { main } from "../process.js"
 
-main(Layer.orDie(Node.layerHttpClient()))
+main(Layer.orDie(Node.layerHttpClient))

@@ -158,7 +158,7 @@ export const surroundings = [
         return yield* Effect.flatMap(Tenant.Tenant, ({ requests }) => requests)
       }).pipe(
         Effect.provide(
-          client.pipe(Layer.provide(Tenant.layerHttpClient), Layer.provideMerge(Tenant.layer()))
+          client.pipe(Layer.provide(Tenant.layerHttpClient), Layer.provideMerge(Tenant.layer))
         )
       )
       yield* equal(requests.map(({ status }) => status), [200, 200, 200, 200, 202, 204])

@@ -164,7 +164,7 @@ export const tokens = [
         const store = yield* Layer.build(Fleet.SharedStore.layerMemory)
         const fleetMember = Effect.provide(
           many(8),
-          Layer.fresh(Layer.provide(clientOver(server, tokens, Fleet.layerRateLimiter()), Layer.succeedContext(store)))
+          Layer.fresh(Layer.provide(clientOver(server, tokens, Fleet.layerRateLimiter), Layer.succeedContext(store)))
         )
         yield* Effect.all([fleetMember, fleetMember], { concurrency: 2 })
       })

@@ -528,7 +528,7 @@ describe("the document of a tenant", () => {
       assert.isTrue(valid, JSON.stringify(errors))
       const get = (path: string) => Effect.flatMap(HttpClient.get(`https://tenant.test${path}`), ({ text }) => text)
       assert.deepStrictEqual(JSON.parse(yield* get("/openapi.json")), openapi)
-    }).pipe(Effect.provide(Layer.provideMerge(Tenant.layerHttpClient, Tenant.layer({ operations })))))
+    }).pipe(Effect.provide(Layer.provideMerge(Tenant.layerHttpClient, Tenant.layerWith({ operations })))))
 
   it.effect("has two definitions where two types have one identifier", () =>
     Effect.gen(function*() {
@@ -574,7 +574,7 @@ it.live("a tenant on a socket serves its operations as in process", () =>
   }).pipe(
     Effect.provide(Tenant.layerServer),
     Effect.provide(Layer.mergeAll(
-      Tenant.layer({ operations }),
+      Tenant.layerWith({ operations }),
       NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }),
       NodeHttpClient.layerUndici
     ))

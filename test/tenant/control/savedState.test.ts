@@ -31,7 +31,7 @@ const elsewhere = <A, E>(
     run,
     Layer.provideMerge(
       Layer.fresh(Tenant.layerHttpClient),
-      Tenant.layer({ control: { key: Redacted.make(key) }, ...options })
+      Tenant.layerWith({ control: { key: Redacted.make(key) }, ...options })
     )
   )
 

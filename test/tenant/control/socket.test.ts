@@ -25,7 +25,7 @@ const serving = <A, E>(
     Effect.provide(Tenant.layerServer),
     Effect.provide(
       Layer.merge(
-        Tenant.layer({ allowedHosts, control: { key: Redacted.make(key) } }),
+        Tenant.layerWith({ allowedHosts, control: { key: Redacted.make(key) } }),
         NodeHttpServer.layer(createServer, { port: 0, host })
       )
     )

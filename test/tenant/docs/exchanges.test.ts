@@ -51,13 +51,13 @@ const clientOf = ({ id, secret }: Tenant.Client) =>
 /** Runs against a new tenant, and gives the requests and responses. */
 const exchangesOf = (
   run: Effect.Effect<unknown, unknown, HttpClient.HttpClient | Tenant.Tenant>,
-  options?: Tenant.Options
+  options: Tenant.Options = {}
 ) =>
   Effect.suspend(() => {
     const exchanges: Array<Exchange> = []
     const network = Layer.provideMerge(
       Layer.provide(recording(exchanges), Tenant.layerHttpClient),
-      Tenant.layer(options)
+      Tenant.layerWith(options)
     )
     return Effect.as(Effect.provide(Effect.ignore(run), network), exchanges)
   })

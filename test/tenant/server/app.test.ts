@@ -87,7 +87,7 @@ describe("every operation", () => {
           const token = yield* tokenOf()
           const other = yield* Effect.provide(
             tokenOf(),
-            Layer.provide(Layer.fresh(Tenant.layerHttpClient), Tenant.layer())
+            Layer.provide(Layer.fresh(Tenant.layerHttpClient), Tenant.layer)
           )
           for (
             const [bad, message] of [[other, /^Invalid signature/], ["a.b.c", /^Invalid token$/], [

@@ -25,7 +25,7 @@ describe("the tenant on a socket", () => {
       }).pipe(
         Effect.provide(Tenant.layerServer),
         Effect.provide(
-          Layer.merge(Tenant.layer(), NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
+          Layer.merge(Tenant.layer, NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
         )
       ))
 
@@ -174,7 +174,10 @@ describe("the tenant on a socket", () => {
       Effect.map((received) => received.slice(9, 12)),
       Effect.provide(Tenant.layerServer),
       Effect.provide(
-        Layer.merge(Tenant.layer({ allowedHosts }), NodeHttpServer.layer(createServer, { port: 0, host: "0.0.0.0" }))
+        Layer.merge(
+          Tenant.layerWith({ allowedHosts }),
+          NodeHttpServer.layer(createServer, { port: 0, host: "0.0.0.0" })
+        )
       )
     )
 

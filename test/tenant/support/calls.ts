@@ -11,5 +11,5 @@ export * from "./requests.js"
 export const itInProcess = (
   name: string,
   run: () => Effect.Effect<unknown, unknown, HttpClient.HttpClient | Tenant.Tenant>,
-  options?: Tenant.Options
-) => it.effect(name, () => Effect.provide(run(), Layer.provideMerge(Tenant.layerHttpClient, Tenant.layer(options))))
+  options: Tenant.Options = {}
+) => it.effect(name, () => Effect.provide(run(), Layer.provideMerge(Tenant.layerHttpClient, Tenant.layerWith(options))))

@@ -123,6 +123,6 @@ export const withTenant = <A, E>(
   Retry.withoutRetries(run).pipe(Effect.provide(
     clientOf("https://tenant.test", client).pipe(
       Layer.provide(Tenant.layerHttpClient),
-      Layer.provideMerge(Tenant.layer({ operations: added, ...options }))
+      Layer.provideMerge(Tenant.layerWith({ operations: added, ...options }))
     )
   ))

@@ -35,9 +35,6 @@ export interface KnownLimits {
   readonly prior?: Prior | ReadonlyArray<Prior> | undefined
 }
 
-/** Options without known limits: a layer with these cannot fail. @since 0.1.0 @category models */
-export type WithoutKnownLimits = { readonly [Name in keyof KnownLimits]?: undefined }
-
 /** A limit with its interval in milliseconds. */
 export type Resolved<Limit extends Ceiling> = Omit<Limit, "interval" | "operations"> & {
   readonly interval: number
@@ -112,10 +109,7 @@ const priorIssues = (priors: ReadonlyArray<{ readonly limit: Prior; readonly pat
 export const reserveIssues = ({ reserve = 0 }: Pick<Common, "reserve">): ReadonlyArray<Issue> =>
   reserve >= 0 && reserve <= 1 ? [] : [{ path: "reserve", message: "expected a number from 0 to 1" }]
 
-/**
- * Validates known limits and `reserve`; `operation` names the layer in the failure. Without known limits the types of layers say
- * that they cannot fail: then a wrong `reserve` is a defect.
- */
+/** Validates known limits and `reserve`; `operation` names the layer in the failure. */
 export const resolve = (
   operation: string,
   options: KnownLimits & Common
@@ -135,6 +129,5 @@ export const resolve = (
     const limits = { ceilings: ceilings.map(resolved), priors: priors.map(resolved) }
     return Effect.succeed({ ...limits, maxPause: maxPauseOf(options) })
   }
-  const error = new InvalidInput({ operation, issues })
-  return options.ceiling === undefined && options.prior === undefined ? Effect.die(error) : error
+  return new InvalidInput({ operation, issues })
 }
