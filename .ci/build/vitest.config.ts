@@ -27,7 +27,12 @@ const suites = [
 ]
 
 /** Internal modules without a state: they may be loaded twice. */
-const stateless = ["internal/schema/schemaTree", "internal/schema/jsonSchema", "internal/redelivery/storeFailure"]
+const stateless = [
+  "internal/schema/schemaTree",
+  "internal/schema/jsonSchema",
+  "internal/redelivery/storeFailure",
+  "internal/runtime/runner"
+]
 
 /** Resolves `../src/Node.js` to `dist/Node.js`. Rejects internal modules, which would be loaded twice. */
 const published: Plugin = {
