@@ -1,5 +1,5 @@
 /** A server on a bare socket that injects faults: the next one of a script for each request. */
-import { Effect, Queue, type Scope } from "effect"
+import { Effect, Queue, Random, type Scope } from "effect"
 import { createServer, type Socket } from "node:net"
 import { rawServer, responseBytes } from "./rawServer.js"
 
@@ -75,8 +75,8 @@ export const resettingServer: Effect.Effect<FaultServer, never, Scope.Scope> = E
   unreadBy
 )
 
-/** A URL where no server listens. */
+/** A URL where no server listens: its port is below those that systems draw for servers and connections. */
 export const nobody: Effect.Effect<FaultServer> = Effect.map(
-  Effect.scoped(resettingServer),
-  unreadBy
+  Random.nextIntBetween(20_000, 30_000),
+  (port) => unreadBy({ url: `http://127.0.0.1:${port}/api/v2` })
 )
