@@ -6,7 +6,7 @@ import * as Tenant from "effect-identity-client/Tenant"
 
 const IdentityLive = Layer.provide(Tenant.layerClient, Tenant.layer)
 
-// The recipe: build the runtime once, and dispose of it at the end. `IdentityLive` is your layer: `Node.layerConfig`.
+// The recipe: build the runtime once, and dispose of it at the end. `IdentityLive` is your layer.
 const runtime = ManagedRuntime.make(IdentityLive)
 
 const call = async <A, E>(effect: Effect.Effect<A, E, IdentityClient.IdentityClient>): Promise<A> => {

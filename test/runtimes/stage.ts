@@ -27,7 +27,7 @@ const served = <E>(app: HttpApp.Default<E>): Effect.Effect<string, never, Scope.
   Effect.zipRight(HttpServer.serveEffect(app), HttpServer.addressFormattedWith(Effect.succeed)).pipe(
     Effect.provideServiceEffect(
       HttpServer.HttpServer,
-      NodeHttpServer.make(() => createServer(), { host: "127.0.0.1", port: 0 })
+      NodeHttpServer.make(() => createServer({ keepAliveTimeout: 60_000 }), { host: "127.0.0.1", port: 0 })
     ),
     Effect.orDie
   )
