@@ -300,13 +300,13 @@ describe("numbers of results", () => {
       assert.isTrue(Number(onlyHere) <= most || client === "a circuit", client)
     }
     assert.deepStrictEqual(new Set(ours.map(({ failed }) => failed)), new Set(["0"]))
-    // Two processes that do not know of each other may be refused at times.
-    const alone = ours.filter(({ scenario }) => !scenario.includes("two clients"))
+    // Two processes that do not know of each other may be refused at times, and only refusals show the limit of bare 429s.
+    const alone = ours.filter(({ scenario }) => !/two clients|bare/.test(scenario))
     assert.deepStrictEqual(new Set(alone.map(({ refused }) => refused)), new Set(["0"]))
     assert.include(fleet("8 processes", "yes"), { failed: "0", refused: "0", tokens: "1" })
     assert.deepStrictEqual([tokenRequests, failedCalls], ["1", "0"])
-    // "more than half of that is its fiber"
-    assert.isAbove(Number(cell("scale", 2, "100000")), Number(cell("scale", 1, "100000")) / 2)
+    // "more than a quarter of that is its fiber"
+    assert.isAbove(Number(cell("scale", 2, "100000")), Number(cell("scale", 1, "100000")) / 4)
   })
 })
 
