@@ -147,7 +147,7 @@ const crash = /: crash\((\d+), (\d+)\)/.exec(readFileSync("test/support/crash.ts
 /** The texts of the pages that have numbers of results. A text may be broken into lines, and cells may be wider. */
 const quotes: Readonly<Record<string, ReadonlyArray<string>>> = {
   "README.md": [
-    `costs ${overSdk(call("small", 1, "ours-lean")).toFixed(2)} of the SDK's processor time, ${
+    `cost ${overSdk(call("small", 1, "ours-lean")).toFixed(2)} of the SDK's processor time, ${
       extremes("small", 1, "ours-lean")
     } between extreme rounds, on ${nodeOf} (\`npm run bench\`)`,
     `fifty callers' ${goodput("2/s", "ours").calls} calls against a limit of 2/s got no 429 and none failed; ` +
@@ -159,7 +159,7 @@ const quotes: Readonly<Record<string, ReadonlyArray<string>>> = {
     `${faults.length} network faults × ${contractOperations.length} operations × 3 HTTP clients`,
     `${grouped(callers)} first calls at once make one token request (\`npm run bench:stampede\`)`,
     `${grouped(fleet("8 processes", "yes").calls)} calls got no 429 (\`npm run bench:fleet\`)`,
-    `| ${overSdk(call("small", 1, "ours-lean")).toFixed(2)} of the SDK's (\`/Node\`) | 1 | ${
+    `| was ${overSdk(call("small", 1, "ours-lean")).toFixed(2)} of the SDK's | 1 | ${
       overSdk(call("small", 1, "fetch")).toFixed(2)
     } |`,
     `| **${overSdk(stock("small", 1)).toFixed(2)}**, ${overUndici(stock("small", 1)).toFixed(1)} × undici |`,
