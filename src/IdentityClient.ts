@@ -66,16 +66,16 @@ export const make = (options: Options): Effect.Effect<
     const http = yield* HttpClient.HttpClient
     const tokens = yield* TokenProvider
     const limiter = yield* RateLimiter
-    const begin = beginnerOf(tenant, policiesOf(retry), CallTelemetry.make(tenant, propagateTrace))
-    const calls = yield* runningCalls(tenant, begin)
     const timeouts = yield* Timeouts.make
+    const begin = beginnerOf(tenant, policiesOf(retry), CallTelemetry.make(tenant, propagateTrace), timeouts)
+    const calls = yield* runningCalls(tenant, begin)
     const { budget, circuit } = yield* resolve("IdentityClient.layer", tenant, options)
-    yield* Effect.addFinalizer(() => calls.drain) // before the requests end, and that before all waits do
+    yield* Effect.addFinalizer(() => calls.drain) // before the requests and waits end
     const largest = Math.max(maxBodySize, bodyLimits.drained)
 
     // A request passes it from the bottom to the top, and its response from the top to the bottom.
     const send = pipe(
-      transport(Exchange.make(http, largest), Exchange.makeOpening(http, largest), timeouts, maxBodySize),
+      transport(Exchange.make(http, largest), Exchange.makeOpening(http, largest), maxBodySize),
       traced,
       unlessOpen(circuit),
       Staged.staged(options.stages),

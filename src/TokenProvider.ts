@@ -45,7 +45,10 @@ export const make = (
  * @since 0.1.0 @category layers
  */
 export const layerBearer = (token: Redacted.Redacted): Layer.Layer<TokenProvider> =>
-  Layer.succeed(TokenProvider, { get: Effect.succeed(token), invalidate: () => Effect.void })
+  Layer.succeed(TokenProvider, {
+    get: Object.assign(Effect.succeed(token), { peek: () => token }),
+    invalidate: () => Effect.void
+  })
 
 /** Supplies one token of your own, from a `Config`. @since 0.1.0 @category layers */
 export const layerBearerConfig = (

@@ -11,7 +11,7 @@ import {
   listActionVersions,
   type Operation
 } from "../../src/index.js"
-import { isBackgroundWork } from "../../src/internal/limiter/backgroundWork.js"
+import { isBackgroundWork } from "../../src/internal/limiter/limiter.js"
 import * as Testing from "../../src/Testing.js"
 import { allLines } from "../support/telemetry.js"
 

@@ -143,14 +143,16 @@ describe("a claim", () => {
 
   it.scoped("that is interrupted gives the permit back, and nothing is sent", () =>
     Effect.gen(function*() {
-      const { ends, layer, open } = yield* slowLimiter
-      yield* open
+      const context = yield* Layer.build(RateLimiter.layerFixed({ limit: 1, interval: "1 day" }))
+      const left = Effect.map(Effect.provide(RateLimiter.status, context), ([status]) => status?.remaining)
       const begun = yield* Deferred.make<void>()
-      const { call, requests } = yield* setUp(layer, Effect.zipRight(Deferred.succeed(begun, undefined), Effect.never))
+      const claim = Effect.zipRight(Deferred.succeed(begun, undefined), Effect.never)
+      const { call, requests } = yield* setUp(Layer.succeedContext(context), claim)
       const fiber = yield* Effect.fork(call.run)
       yield* Deferred.await(begun)
+      assert.strictEqual(yield* left, 0)
       yield* Fiber.interrupt(fiber)
-      assert.deepStrictEqual([call.state(), yield* requests, ends], ["claiming", 0, ["given back"]])
+      assert.deepStrictEqual([call.state(), yield* requests, yield* left], ["claiming", 0, 1])
     }))
 
   it.effect("comes before the whole call of a client that knows nothing of claims", () =>

@@ -561,10 +561,9 @@ describe("a permit is settled exactly once", () => {
             })
           )
         )
-        const send = limited(limiter)((one) => {
-          one.notes.hasBegun = true
-          return Effect.as(Effect.interruptible(Effect.repeatN(Effect.yieldNow(), 5)), answer)
-        })
+        const send = limited(limiter)(() =>
+          Effect.as(Effect.interruptible(Effect.repeatN(Effect.yieldNow(), 5)), answer)
+        )
         const call = yield* Effect.fork(started(send))
         yield* Effect.repeatN(Effect.yieldNow(), steps)
         yield* Fiber.interrupt(call)

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { constants, gzipSync } from "node:zlib"
 import { createUsersExport, Errors, Exports, getJob } from "../../src/index.js"
-import { isBackgroundWork } from "../../src/internal/limiter/backgroundWork.js"
+import { isBackgroundWork } from "../../src/internal/limiter/limiter.js"
 import * as Testing from "../../src/Testing.js"
 import { gzip, jobId, jobs } from "../support/storage.js"
 

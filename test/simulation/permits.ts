@@ -1,7 +1,7 @@
 /** Watches the calls of a rate limiter: each is sent once, after a wait that is not too long, and is logged if it is long. */
 import { Effect } from "effect"
 import type { RateLimiter } from "../../src/index.js"
-import { isBackgroundWork } from "../../src/internal/limiter/backgroundWork.js"
+import { isBackgroundWork } from "../../src/internal/limiter/limiter.js"
 import { settingOf } from "../../src/internal/runtime/fiber.js"
 import type { Bounds } from "./bounds.js"
 import type { Life } from "./machine.js"

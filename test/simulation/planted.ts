@@ -59,7 +59,7 @@ const faults: ReadonlyArray<PlantedFault> = [
   },
   {
     name: "a token that was read before the wait for a permit is sent after it",
-    edits: [{ file: authorized, text: "call.notes.waited < longWait", by: "call.notes.waited < Infinity" }]
+    edits: [{ file: authorized, text: "waited < longWait", by: "waited < Infinity" }]
   },
   {
     name: "a call gives way to no older one that waits for several limits",
@@ -79,11 +79,10 @@ const faults: ReadonlyArray<PlantedFault> = [
   },
   {
     name: "closing a client does not end the waits of its calls",
-    edits: [{
-      file: "src/internal/call/begin.ts",
-      text: "      for (const fiber of running) interruptInBackground(fiber)\n",
-      by: ""
-    }]
+    edits: [
+      { file: "src/internal/call/wait.ts", text: "        interruptInBackground(waiting)\n", by: "" },
+      { file: "src/internal/limiter/queue.ts", text: "() => resume(Effect.interrupt)", by: "() => {}" }
+    ]
   },
   {
     name: "headers are believed however long they let calls wait",
@@ -106,7 +105,7 @@ const faults: ReadonlyArray<PlantedFault> = [
     edits: [{
       file: "src/internal/limiter/learning.ts",
       text: "else giveBack()",
-      by: "else if (!hasBegun) giveBack()"
+      by: "else if (!notes.hasBegun) giveBack()"
     }]
   },
   {

@@ -2,14 +2,13 @@
 import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
-import type * as Exit from "effect/Exit"
 import type * as Redacted from "effect/Redacted"
 import type { Any } from "../../Endpoint.js"
-import type { TransportError } from "../../Errors.js"
 import type { RawResponse } from "../http/rawExchange.js"
 import type { EncodedRequest } from "../http/requestEncoder.js"
-import type { AnyFiber } from "../runtime/fiber.js"
+import type { AnyFiber, Restore } from "../runtime/fiber.js"
 import { monotonicMillis } from "../runtime/monotonicClock.js"
+import type { Timeouts } from "../runtime/timeouts.js"
 import type { CallTelemetry } from "../telemetry/callTelemetry.js"
 import type { AccessToken } from "../token/issuedToken.js"
 import type { AttemptFailure, Policy } from "./retryPolicy.js"
@@ -35,15 +34,6 @@ export type Send<C = Call, A = RawResponse> = (call: C) => Effect.Effect<A, Atte
 /** Wraps a `Send`: does something before it, after it, or in its place. @since 0.1.0 @category models */
 export type Stage<C = Call, A = RawResponse, B = A> = (next: Send<C, A>) => Send<C, B>
 
-/**
- * Makes a wait of a call interruptible; all else is uninterruptible. Fails with the code `CLOSED` if the client is closed meanwhile, unless
- * the request that came after the wait has `ended` already.
- */
-export type Wait = <A, E, R>(
-  wait: Effect.Effect<A, E, R>,
-  ended?: () => Exit.Exit<A, E> | undefined
-) => Effect.Effect<A, E | TransportError, R>
-
 /** A call as the client's own stages see it. */
 export interface RunningCall extends Call {
   readonly endpoint: Any
@@ -53,11 +43,10 @@ export interface RunningCall extends Call {
   readonly fiber: AnyFiber
   readonly clock: Clock.Clock
   readonly telemetry: CallTelemetry
-  readonly wait: Wait
-  /** Its token, the header of that, and the header of its trace, once there are any. */
-  readonly token?: AccessToken
-  readonly authorization?: string
-  readonly trace?: Readonly<Record<string, string>> | undefined
+  /** Makes a wait interruptible, if the program is; all else is uninterruptible. */
+  readonly restore: Restore
+  /** The time limits of the client's calls. All end when it closes. */
+  readonly timeouts: Timeouts
   readonly notes: Notes
 }
 
@@ -65,15 +54,31 @@ export interface RunningCall extends Call {
 export interface Notes {
   /** The start of the call, moved forward by all waits that do not count towards its total time. */
   startedAt: number
+  /** The start of the wait for the limiter, while the attempt waits. */
+  waitsSince: number | undefined
   /** The wait of the attempt for the limiter. */
   waited: number
   /** True once the request of the attempt has begun. */
   hasBegun: boolean
+  /** The token of the attempt, and its header. */
+  token: AccessToken | undefined
+  authorization: string
+  /** The header by which the service can continue the trace of the attempt. */
+  trace: Readonly<Record<string, string>> | undefined
   /** The number of the attempt in the circuit. */
   entered: number | undefined
 }
 
-export const makeNotes = (now: number): Notes => ({ startedAt: now, waited: 0, hasBegun: false, entered: undefined })
+export const makeNotes = (now: number): Notes => ({
+  startedAt: now,
+  waitsSince: undefined,
+  waited: 0,
+  hasBegun: false,
+  token: undefined,
+  authorization: "",
+  trace: undefined,
+  entered: undefined
+})
 
 /** A response, and the token of its request, which errors must not repeat. */
 export interface AuthorizedResponse extends RawResponse {

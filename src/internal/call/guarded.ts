@@ -36,8 +36,7 @@ export const guarded = ({ budget, circuit }: Guards): Stage<RunningCall, Authori
   }
   return (call) => {
     call.notes.entered = undefined
-    // Suspended, so that a waiting attempt does not retain how it obtained its token.
-    return Effect.matchEffect(Effect.suspend(() => send(call)), {
+    return Effect.matchEffect(send(call), {
       onFailure: (error) => {
         ended(call, failureShowsOutage(error))
         return Effect.fail(error)

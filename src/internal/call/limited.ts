@@ -1,42 +1,39 @@
 /** Limited: each request waits for the limiter, which learns from how it ends. The wait does not count towards the total time. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import type { RateLimited, TransportError } from "../../Errors.js"
-import { transportError } from "../http/transportError.js"
+import type { RateLimited } from "../../Errors.js"
 import type { Limiter } from "../limiter/limiter.js"
 import { type AuthorizedResponse, now, type RunningCall, type Stage } from "./call.js"
 import type { AttemptFailure } from "./retryPolicy.js"
 import { around } from "./staged.js"
+import { closed } from "./wait.js"
+
+/** Notes that a call waits no longer. */
+const waited = (call: RunningCall): void => {
+  const { notes, telemetry } = call
+  if (notes.waitsSince === undefined) return
+  notes.waited = now(call) - notes.waitsSince
+  notes.startedAt += notes.waited
+  notes.waitsSince = undefined
+  telemetry.waitEnded(notes.waited)
+}
 
 export const limited = (limiter: Limiter): Stage<RunningCall, AuthorizedResponse> => (next) => (call) => {
-  const { notes, operation, telemetry, tenant } = call
-  const since = now(call)
-  let isWaiting = true
+  const { notes, operation, telemetry, tenant, timeouts } = call
+  notes.waitsSince = now(call)
   notes.hasBegun = false
   telemetry.waitStarted()
-  const waited = (): void => {
-    if (!isWaiting) return
-    isWaiting = false
-    notes.waited = now(call) - since
-    notes.startedAt += notes.waited
-    telemetry.waitEnded(notes.waited)
-  }
-  let unsent: Exit.Exit<never, AttemptFailure> | undefined
   const sent = (): Effect.Effect<AuthorizedResponse, AttemptFailure> => {
-    waited()
-    return Effect.catchAllCause(next(call), (cause) => {
-      if (notes.hasBegun || !Cause.isInterruptedOnly(cause)) return Effect.failCause(cause)
-      unsent = Exit.failCause(cause)
-      return transportError(operation, tenant, "not-sent", "INTERRUPTED") // an interruption would not tell the limiter so
-    })
+    waited(call)
+    return next(call)
   }
-  const limit = around<AuthorizedResponse, AttemptFailure, RateLimited | TransportError>(
-    call,
-    (keep) => limiter.limit({ tenant, operation })(keep(sent))
-  )
+  const limit = limiter.limit.ofClient?.(call, Effect.suspend(sent)) ??
+    around<AuthorizedResponse, AttemptFailure, RateLimited>(
+      call,
+      (keep) => limiter.limit({ tenant, operation })(keep(sent))
+    )
   return Effect.catchAllCause(limit, (cause) => {
-    waited()
-    return unsent ?? Effect.failCause(cause)
+    waited(call)
+    return !timeouts.isOpen() && Cause.isInterruptedOnly(cause) ? closed(call) : Effect.failCause(cause)
   })
 }

@@ -8,6 +8,7 @@ import { type EncodedRequest, requestHeaders } from "../http/requestEncoder.js"
 import { type AnyFiber, makeSetting, settingOf, withSetting } from "../runtime/fiber.js"
 import type { RunningCall, Send, Stage } from "./call.js"
 import type { AttemptFailure } from "./retryPolicy.js"
+import { wait } from "./wait.js"
 
 const none: ReadonlyArray<Stage> = []
 
@@ -35,7 +36,7 @@ export class StagedClient<Execute> {
  * its end is that of the call.
  */
 export const around = <A, E, E2>(
-  { wait }: Pick<RunningCall, "wait">,
+  call: RunningCall,
   wrap: (keep: (send: () => Effect.Effect<A, E>) => Effect.Effect<A, E>) => Effect.Effect<A, E | E2>
 ): Effect.Effect<A, E | E2 | TransportError> => {
   let ended: Exit.Exit<A, E> | undefined
@@ -44,7 +45,7 @@ export const around = <A, E, E2>(
       onFailure: (cause) => ended = Exit.failCause(cause),
       onSuccess: (response) => ended = Exit.succeed(response)
     }))
-  return wait<A, E | E2, never>(Effect.suspend(() => wrap(keep)), () => ended)
+  return wait<A, E | E2>(call, Effect.suspend(() => wrap(keep)), () => ended)
 }
 
 export const staged = (stages: ReadonlyArray<Stage> = none): Stage<RunningCall> => (next) => (call) => {

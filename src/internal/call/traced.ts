@@ -5,12 +5,13 @@ import type { RunningCall, Stage } from "./call.js"
 export const traced: Stage<RunningCall> = (next) => (call) => {
   const { notes, telemetry } = call
   notes.hasBegun = true
-  return Effect.map(
-    telemetry.attempt((trace) => next(trace === undefined ? call : { ...call, trace })),
-    (response) => {
-      // After a redirect, status and headers may be those of another service.
-      if (!response.redirected) telemetry.responseReceived(response)
-      return response
-    }
-  )
+  const sent = telemetry.attempt((trace) => {
+    notes.trace = trace
+    return next(call)
+  })
+  return Effect.map(sent, (response) => {
+    // After a redirect, status and headers may be those of another service.
+    if (!response.redirected) telemetry.responseReceived(response)
+    return response
+  })
 }

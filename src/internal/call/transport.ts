@@ -7,31 +7,29 @@ import { NoResponse } from "../http/rawExchange.js"
 import { requestBody } from "../http/requestEncoder.js"
 import { bodyLimit } from "../http/responseDecoder.js"
 import { transportError } from "../http/transportError.js"
-import type { TimeLimit } from "../runtime/timeouts.js"
 import { type RunningCall, type Send, timeLeft } from "./call.js"
 
 /** Sends calls over an exchange, those of server-sent events over one that leaves them unread. No body may exceed `maxBodySize`. */
 export const transport = (
   exchange: Exchange,
   opening: Exchange,
-  timeouts: TimeLimit["timeouts"],
   maxBodySize: number
 ): Send<RunningCall> =>
 (call) => {
-  const { authorization = "", endpoint, headers, operation, request, settings, tenant, trace, url } = call
+  const { endpoint, headers, notes, operation, request, restore, settings, tenant, timeouts, url } = call
   const limit = Duration.toMillis(settings.timeout)
   const millis = call.attempt === 1 ? limit : Math.min(limit, timeLeft(call))
   const send = endpoint.events === undefined ? exchange : opening
   const raw = {
     method: request.method,
     url,
-    headers: { ...trace, ...headers, authorization },
+    headers: { ...notes.trace, ...headers, authorization: notes.authorization },
     body: requestBody(request)
   }
   const sent = Effect.catchAllCause(
     millis <= 0
       ? new NoResponse({ outcome: "not-sent", code: "TIMEOUT" })
-      : send(raw, bodyLimit(endpoint, maxBodySize), { timeouts, millis }),
+      : send(raw, bodyLimit(endpoint, maxBodySize), { timeouts, millis, restore }),
     (cause) =>
       Effect.failCause(Cause.map(cause, ({ code, outcome }) => transportError(operation, tenant, outcome, code)))
   )

@@ -2,8 +2,7 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import type { Restore } from "../runtime/fiber.js"
-import type { LimitedResponse } from "./limiter.js"
+import type { ClientCall, LimitedResponse } from "./limiter.js"
 
 /** Checks that a call failed before it was sent. */
 const wasNotSent = (cause: Cause.Cause<unknown>): boolean => {
@@ -14,18 +13,13 @@ const wasNotSent = (cause: Cause.Cause<unknown>): boolean => {
 /** Sends a call whose turn it is, and then settles it, or gives its place back. Must run in an uninterruptible region. */
 export const learning = <A extends LimitedResponse, E, R>(
   send: Effect.Effect<A, E, R>,
-  restore: Restore,
+  notes: ClientCall["notes"],
   settle: (response?: LimitedResponse) => void,
   giveBack: () => void
-): Effect.Effect<A, E, R> => {
-  let hasBegun = false
-  const begun = Effect.suspend(() => {
-    hasBegun = true
-    return send
-  })
-  return Effect.matchCauseEffect(restore(begun), {
+): Effect.Effect<A, E, R> =>
+  Effect.matchCauseEffect(send, {
     onFailure: (cause) => {
-      if (hasBegun && !wasNotSent(cause)) settle()
+      if (notes.hasBegun && !wasNotSent(cause)) settle()
       else giveBack()
       return Effect.failCause(cause)
     },
@@ -34,4 +28,3 @@ export const learning = <A extends LimitedResponse, E, R>(
       return Effect.succeed(response)
     }
   })
-}

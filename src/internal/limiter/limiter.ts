@@ -4,6 +4,11 @@ import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { Quota, RateLimited } from "../../Errors.js"
+import { type AnyFiber, makeSetting, type Restore } from "../runtime/fiber.js"
+import type { Timeouts } from "../runtime/timeouts.js"
+
+/** Marks calls as background work. */
+export const isBackgroundWork = /* @__PURE__ */ makeSetting("RateLimiter/isBackground", () => false)
 
 /** The identity of a call, as far as rate limits depend on it. @since 0.1.0 @category models */
 export interface Call {
@@ -26,9 +31,14 @@ export interface LimitedResponse {
  * gives its place to another: its `send` was interrupted before it began, or fails with `outcome: "not-sent"` or a `TokenError`.
  * @since 0.1.0 @category models
  */
-export type Limit = (
-  call: Call
-) => <A extends LimitedResponse, E, R>(send: Effect.Effect<A, E, R>) => Effect.Effect<A, E | RateLimited, R>
+export interface Limit {
+  (call: Call): <A extends LimitedResponse, E, R>(send: Effect.Effect<A, E, R>) => Effect.Effect<A, E | RateLimited, R>
+  /** Limits a client's call, whose wait is interrupted when the client closes. Without it, the call waits in a fiber of its own. */
+  readonly ofClient?: <A extends LimitedResponse, E, R>(
+    call: ClientCall,
+    send: Effect.Effect<A, E, R>
+  ) => Effect.Effect<A, E | RateLimited, R>
+}
 
 /** Options that all limiters share. @since 0.1.0 @category models */
 export interface Options {
@@ -55,6 +65,16 @@ export interface Status extends Call, Quota {
   readonly waiting: number
   /** The reason of their wait, if calls wait: nothing left, the user's own ceiling, a pause that the service asked for, a pace after 429s without headers, or another call in flight. */
   readonly reason?: WaitReason
+}
+
+/** A call of a client. Its fiber is uninterruptible, except for what `restore` wraps. */
+export interface ClientCall extends Call {
+  readonly fiber: AnyFiber
+  readonly restore: Restore
+  /** `hasBegun`: its request has begun. */
+  readonly notes: { readonly hasBegun: boolean }
+  /** The waits of the client, which end when it closes. */
+  readonly timeouts?: Pick<Timeouts, "add">
 }
 
 /** The operations of a rate limiter. */

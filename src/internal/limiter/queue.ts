@@ -9,16 +9,26 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import { type Quota, RateLimited } from "../../Errors.js"
-import { type AnyFiber, type Restore, settingOf, withFiber } from "../runtime/fiber.js"
+import { settingOf, withFiber } from "../runtime/fiber.js"
 import { clockOffset } from "../runtime/monotonicClock.js"
 import { makeSignal } from "../runtime/streams/queues.js"
 import * as Timer from "../runtime/timer.js"
-import { isBackgroundWork } from "./backgroundWork.js"
 import { readRateLimit } from "./bucketReading.js"
 import { maxPauseOf } from "./known/options.js"
 import { learning } from "./learning.js"
-import type { Call, LimitedResponse, Limiter, Options, Status, WaitReason } from "./limiter.js"
-import { type CountAhead, countWithin, idleTime, type LimitStrategy } from "./strategy.js"
+import {
+  type Call,
+  type ClientCall,
+  isBackgroundWork,
+  type Limit,
+  type LimitedResponse,
+  type Limiter,
+  type Options,
+  type Status,
+  type WaitReason
+} from "./limiter.js"
+import { predict } from "./prediction.js"
+import { type CountAhead, idleTime, type LimitStrategy } from "./strategy.js"
 import { givesWay, QueuedCall, startsBefore, type WaitingCall } from "./waitingCall.js"
 import { type TenantQueue, WaitingCalls } from "./waitingCalls.js"
 import * as WaitWarnings from "./waitWarnings.js"
@@ -38,9 +48,6 @@ export interface CallQueue<State> extends Limiter {
 
 /** The limits of a sleep, in milliseconds: a wrong estimate must not make it spin, and it looks again every hour. */
 const [shortestSleep, longestSleep] = [20, 3_600_000]
-
-/** The number of steps in which the wait of a new call is predicted: a prediction that is not done is too short. */
-const maxLooks = 10
 
 /** The `retryAfter` of a call refused while it waits for another call to end, in milliseconds: the real wait is unknown. */
 const unknownWait = 1000
@@ -71,49 +78,6 @@ export const make = <State extends { readonly call: Call }, Grant>(
         remaining: known.remaining,
         resetAt: Option.getOrUndefined(DateTime.make(Math.round(known.fullAt + clockOffset(clock)))) // may exceed the range of `DateTime`
       }
-    }
-
-    /**
-     * Counts the waiting calls of some kinds that go before a new one, if that starts in `until` milliseconds: not those that limits
-     * of their own hold for longer, and before one that goes first only the first of other operations.
-     */
-    const countAheadOf =
-      (state: State, isBackground: boolean, now: number, until: number): CountAhead<State> => (isOne) => {
-        const isFirst = strategy.isFirst(state)
-        let sum = 0
-        for (const [other, [interactive, background]] of calls.tenantOf(state)?.lists ?? []) {
-          if (!isOne(other) || (isFirst && !strategy.isFirst(other))) continue
-          const inTurn = interactive.size + (isBackground ? background.size : 0)
-          const size = isFirst && other !== state ? Math.min(1, inTurn) : inTurn
-          sum += countWithin(until, size, (ahead) => strategy.waitApart(other, state, now, ahead))
-        }
-        return sum
-      }
-
-    /**
-     * The milliseconds until a new call may start, and the count of those that go before it. The longer it waits, the more of the
-     * others may start before it, so it looks again.
-     */
-    const waitOfNew = (
-      state: State,
-      isBackground: boolean,
-      now: number,
-      until = 0,
-      looks = maxLooks
-    ): { readonly millis: number; readonly countAhead: CountAhead<State> } => {
-      const share = isBackground ? reserve : 0
-      if (calls.tenantOf(state) === undefined) {
-        return {
-          millis: strategy.wait(state, now, share, 0, 0),
-          countAhead: () => 0
-        }
-      }
-      const bucket = strategy.bucketOf(state)
-      const countAhead = countAheadOf(state, isBackground, now, until)
-      const inBucket = strategy.wait(state, now, share, countAhead((other) => strategy.bucketOf(other) === bucket), 0)
-      const millis = Math.max(inBucket, strategy.ceilingWait(state, now, share, countAhead))
-      const isFound = millis <= until || millis === Infinity || looks === 1
-      return isFound ? { millis, countAhead } : waitOfNew(state, isBackground, now, millis, looks - 1)
     }
 
     const shareOf = ({ isBackground }: Pick<Waiting, "isBackground">): number => isBackground ? reserve : 0
@@ -257,19 +221,24 @@ export const make = <State extends { readonly call: Call }, Grant>(
     }
 
     /** Waits until a call may be sent. If it is interrupted then, another takes its place. */
-    const turnOf = (one: Waiting, restore: Restore): Effect.Effect<Grant, RateLimited> => {
+    const turnOf = (one: Waiting): Effect.Effect<Grant, RateLimited> => {
+      const { restore, timeouts } = one.call
       let started: { readonly grant: Grant } | undefined
+      let forget = (): void => {}
       const turn = Effect.async<Grant, RateLimited>((resume) => {
         if (isClosed) return resume(refusal(one.call, undefined, one.state)) // closed since the call came
         one.refuse = resume
         one.start = (now, hasWaited) => {
+          forget()
           started = { grant: strategy.start(one.state, now, hasWaited) }
           resume(Effect.succeed(started.grant))
         }
+        forget = timeouts?.add(Infinity, () => resume(Effect.interrupt)) ?? forget
         calls.add(one)
         startDue(one.state.call.tenant)
       })
       return Effect.catchAllCause(restore(turn), (cause) => {
+        forget()
         if (started !== undefined) giveBack(one.state, started.grant)
         else if (calls.remove(one)) startDue(one.state.call.tenant)
         return Effect.failCause(cause)
@@ -278,18 +247,17 @@ export const make = <State extends { readonly call: Call }, Grant>(
 
     /** Sends a call whose turn it is, and learns from how that ends. */
     const sent = <A extends LimitedResponse, E, R>(
+      { notes }: ClientCall,
       state: State,
       grant: Grant,
-      send: Effect.Effect<A, E, R>,
-      restore: Restore
+      send: Effect.Effect<A, E, R>
     ): Effect.Effect<A, E, R> => {
       const settle = (response?: LimitedResponse): void => {
-        const now = timer.now()
         const reading = response && readRateLimit(response, clock.unsafeCurrentTimeMillis(), maxPause)
-        strategy.settle(grant, reading, now)
+        strategy.settle(grant, reading, timer.now())
         startDue(state.call.tenant)
       }
-      return learning(send, restore, settle, () => giveBack(state, grant))
+      return learning(send, notes, settle, () => giveBack(state, grant))
     }
 
     /** Without this, the memory of a program with many tenants would only grow. */
@@ -299,30 +267,41 @@ export const make = <State extends { readonly call: Call }, Grant>(
       strategy.forgetIdle(now, (state) => calls.sizeOf(state) > 0)
     }
 
-    const limit = <A extends LimitedResponse, E, R>(
-      call: Call,
-      send: Effect.Effect<A, E, R>,
-      fiber: AnyFiber,
-      restore: Restore
+    const begin = <A extends LimitedResponse, E, R>(
+      call: ClientCall,
+      send: Effect.Effect<A, E, R>
     ): Effect.Effect<A, E | RateLimited, R> => {
       const now = timer.now()
       forgetIdle(now)
       const state = strategy.stateOf(call)
-      const isBackground = settingOf(fiber, isBackgroundWork)
+      const isBackground = settingOf(call.fiber, isBackgroundWork)
       if (isClosed) return refusal(call, undefined, state)
-      const { countAhead, millis } = waitOfNew(state, isBackground, now)
+      const share = isBackground ? reserve : 0
+      const { countAhead, millis } = predict(strategy, calls, { state, isBackground, share, now })
       if (millis <= 0 && calls.tenantOf(state) === undefined) {
         const grant = strategy.start(state, now, false)
         changed()
-        return sent(state, grant, send, restore)
+        return sent(call, state, grant, send)
       }
       if (millis > maxWait && millis < Infinity) return refusal(call, millis, state)
       // Only the calls ahead of it may make it wait for long.
       const reason = reasonOf({ isBackground, state }, millis, now, countAhead)
-      warn(strategy.bucketOf(state) ?? state, { call, fiber, reason }, millis, now)
-      const one = new QueuedCall(call, state, isBackground, fiber, count++, now)
-      return Effect.flatMap(turnOf(one, restore), (grant) => sent(state, grant, send, restore))
+      warn(strategy.bucketOf(state) ?? state, { call, reason }, millis, now)
+      const one = new QueuedCall(call, state, isBackground, count++, now)
+      return Effect.flatMap(turnOf(one), (grant) => sent(call, state, grant, send))
     }
+
+    const limit: Limit = (call) => (send) =>
+      Effect.uninterruptibleMask((restore) =>
+        withFiber((fiber) => {
+          const notes = { hasBegun: false }
+          const begun = Effect.suspend(() => {
+            notes.hasBegun = true
+            return send
+          })
+          return begin({ ...call, fiber, restore, notes }, restore(begun))
+        })
+      )
 
     const status = Effect.sync(() => {
       const now = timer.now()
@@ -338,8 +317,12 @@ export const make = <State extends { readonly call: Call }, Grant>(
     })
 
     return {
-      limit: (call) => (send) =>
-        Effect.uninterruptibleMask((restore) => withFiber((fiber) => limit(call, send, fiber, restore))),
+      limit: Object.assign(
+        limit,
+        {
+          ofClient: (call, send) => Effect.suspend(() => begin(call, send))
+        } satisfies Pick<Limit, "ofClient">
+      ),
       status,
       changes: follow(status),
       waiting: (state) => calls.sizeOf(state),

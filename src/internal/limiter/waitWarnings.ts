@@ -1,10 +1,10 @@
 /** Warns when a long wait for a permit begins. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { type AnyFiber, withTelemetryOf } from "../runtime/fiber.js"
+import { withTelemetryOf } from "../runtime/fiber.js"
 import { makeRunner } from "../runtime/runner.js"
 import { isLongWait, warningInterval } from "../runtime/warnings.js"
-import type { Call, WaitReason } from "./limiter.js"
+import type { ClientCall, WaitReason } from "./limiter.js"
 
 const reasons: Readonly<Record<WaitReason, string>> = {
   limit: "the rate limit is used up",
@@ -15,8 +15,7 @@ const reasons: Readonly<Record<WaitReason, string>> = {
 }
 
 interface DelayedCall {
-  readonly call: Call
-  readonly fiber: AnyFiber
+  readonly call: Pick<ClientCall, "fiber" | "operation">
   readonly reason: WaitReason | undefined
 }
 
@@ -29,11 +28,16 @@ export const make = Effect.map(makeRunner(), ({ fork }) => {
     pace: new WeakMap(),
     inFlight: new WeakMap()
   }
-  return (bucket: object, { call, fiber, reason = "limit" }: DelayedCall, millis: number, now: number): void => {
+  return (
+    bucket: object,
+    { call: { fiber, operation }, reason = "limit" }: DelayedCall,
+    millis: number,
+    now: number
+  ): void => {
     if (!isLongWait(millis) || now < (nextAt[reason].get(bucket) ?? -Infinity)) return
     nextAt[reason].set(bucket, now + warningInterval)
     const wait = Duration.format(Duration.seconds(Math.ceil(millis / 1000)))
     const warning = Effect.logWarning(`calls wait ${wait} for the rate limiter: ${reasons[reason]}`)
-    fork(withTelemetryOf(fiber, Effect.annotateLogs(warning, { operation: call.operation })))
+    fork(withTelemetryOf(fiber, Effect.annotateLogs(warning, { operation })))
   }
 })

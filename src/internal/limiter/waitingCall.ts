@@ -1,9 +1,8 @@
 /** Calls that wait for a permit, and the order in which they start. */
 import type * as Effect from "effect/Effect"
 import type { RateLimited } from "../../Errors.js"
-import type { AnyFiber } from "../runtime/fiber.js"
 import { LinkedNode } from "../runtime/linkedList.js"
-import type { Call, WaitReason } from "./limiter.js"
+import type { ClientCall, WaitReason } from "./limiter.js"
 import type { LimitStrategy } from "./strategy.js"
 
 /** The part of a waiting call that decides when it starts. */
@@ -17,21 +16,19 @@ export class QueuedCall<State> extends LinkedNode<QueuedCall<State>> {
   refuse: (refusal: Effect.Effect<never, RateLimited>) => void = () => {}
   /** Set if the bucket delays it; unset if only earlier calls do. */
   reason: WaitReason | undefined = undefined
-  readonly call: Call
+  readonly call: ClientCall
   readonly state: State
   readonly isBackground: boolean
-  readonly fiber: AnyFiber
   /** Its number: calls that came before have a lower one. */
   readonly nth: number
   /** The time of its arrival, in milliseconds. */
   readonly since: number
 
-  constructor(call: Call, state: State, isBackground: boolean, fiber: AnyFiber, nth: number, since: number) {
+  constructor(call: ClientCall, state: State, isBackground: boolean, nth: number, since: number) {
     super()
     this.call = call
     this.state = state
     this.isBackground = isBackground
-    this.fiber = fiber
     this.nth = nth
     this.since = since
   }

@@ -1,6 +1,6 @@
 /** Runs effects from plain code, and observes their fibers. */
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
+import type * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Runtime from "effect/Runtime"
 import * as RuntimeFlags from "effect/RuntimeFlags"
@@ -22,19 +22,16 @@ export const makeRunner = <R = never>() =>
     }
   })
 
-const uninterruptible = RuntimeFlags.disable(Runtime.defaultRuntimeFlags, RuntimeFlags.Interruption)
-
-/** Runs an effect in a new fiber, uninterruptible, with the services and settings of another fiber. */
-export const forkCopy = <A, E>(
-  fiber: AnyFiber,
-  effect: Effect.Effect<A, E>,
-  ended: (fiber: AnyFiber, exit: Exit.Exit<A, E>) => void
-): AnyFiber => {
-  const runtime = { context: fiber.currentContext, runtimeFlags: uninterruptible, fiberRefs: fiber.getFiberRefs() }
-  const copy = Runtime.runFork(Runtime.make(runtime), Effect.exit(effect)) // the runtime would log its failure
-  copy.addObserver((exit) => ended(copy, Exit.flatten(exit)))
-  return copy
+/** Runs an effect in a new fiber, with the services and settings of another fiber. It can be interrupted, and logs no failure. */
+export const forkCopy = <A, E>(fiber: AnyFiber, effect: Effect.Effect<A, E>): Fiber.RuntimeFiber<A, E> => {
+  const refs = fiber.getFiberRefs()
+  const runtime = { context: fiber.currentContext, runtimeFlags: Runtime.defaultRuntimeFlags, fiberRefs: refs }
+  return Runtime.runFork(Runtime.make(runtime), effect)
 }
+
+/** The exit of a fiber, if it has ended. */
+export const exitOf = <A, E>(fiber: Fiber.RuntimeFiber<A, E>): Exit.Exit<A, E> | undefined =>
+  fiber.unsafePoll() ?? undefined
 
 /** Calls a function when a fiber ends; returns a function that cancels this. */
 export const onExit = <A, E>(

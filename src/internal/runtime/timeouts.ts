@@ -6,7 +6,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import { interruptInBackground } from "./fiber.js"
+import { interruptInBackground, type Restore } from "./fiber.js"
 import { LinkedList, LinkedNode } from "./linkedList.js"
 import { makeRunner, onExit } from "./runner.js"
 import * as Timer from "./timer.js"
@@ -26,12 +26,14 @@ class Timeout extends LinkedNode<Timeout> {
   }
 }
 
-type Timeouts = Effect.Effect.Success<typeof make>
+/** The time limits that end together. */
+export type Timeouts = Effect.Effect.Success<typeof make>
 
-/** The time limit of an effect, in milliseconds. */
+/** The time limit of an effect, in milliseconds. `restore` makes the wait for it interruptible (default: `Effect.interruptible`). */
 export interface TimeLimit {
   readonly timeouts: Timeouts
   readonly millis: number
+  readonly restore?: Restore
 }
 
 /** Makes time-outs that last until the scope closes, measured by the current clock. */
@@ -68,7 +70,7 @@ export const make = Effect.gen(function*() {
   const add = (millis: number, end: (reason: EndReason) => void): () => void => {
     const timeout = new Timeout(timer.now() + millis, end)
     pending.add(timeout)
-    timer.set(timeout.at)
+    if (millis < Infinity) timer.set(timeout.at)
     return () => void pending.remove(timeout)
   }
 
@@ -94,9 +96,9 @@ export const taskOf = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<Callbac
     }
   })
 
-/** Runs a task and stops it at its time limit, or when it is interrupted: must run in an uninterruptible region. */
+/** Runs a task and stops it at its time limit, or when it is interrupted. Must run in an uninterruptible region. */
 export const runWithin = <A, E, E2>(
-  { millis, timeouts }: TimeLimit,
+  { millis, restore = Effect.interruptible, timeouts }: TimeLimit,
   task: CallbackTask<A, E>,
   ended: (reason: EndReason, hasBegun: boolean) => E2
 ): Effect.Effect<A, E | E2> => {
@@ -120,7 +122,7 @@ export const runWithin = <A, E, E2>(
       tryToStop()
     }
   })
-  return Effect.catchAllCause(Effect.interruptible(running), (cause) => {
+  return Effect.catchAllCause(restore(running), (cause) => {
     abandon()
     // Once the scope is closed, its owner may interrupt what still runs: that must not hide how this has ended.
     return timeouts.isOpen() ? Effect.failCause(cause) : result ?? Effect.failCause(cause)

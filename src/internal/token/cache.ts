@@ -14,10 +14,16 @@ import { makeRunner, onExit } from "../runtime/runner.js"
 import * as TokenTelemetry from "../telemetry/tokenTelemetry.js"
 import type { AccessToken, DatedToken } from "./issuedToken.js"
 
+/** Gives a token that is valid now. */
+interface GetToken extends Effect.Effect<AccessToken, TokenError> {
+  /** The token, if there is no need to wait for it. Without this, each call reads its token in a fiber of its own. */
+  readonly peek?: () => AccessToken | undefined
+}
+
 /** Supplies access tokens and drops refused ones. */
 export interface Tokens {
   /** Gives a token that is valid now. */
-  readonly get: Effect.Effect<AccessToken, TokenError>
+  readonly get: GetToken
   /** Reports a token that the service refused. `get` does not give it again, unless there is no other or a token was refused just before. */
   readonly invalidate: (token: Redacted.Redacted) => Effect.Effect<void>
 }
@@ -117,17 +123,22 @@ export const make = ({ forget = () => Effect.void, request }: TokenSource): Effe
       return Effect.succeed(result)
     })
 
+    /** The cached token, unless it is time to renew it. */
+    const peek = (): AccessToken | undefined =>
+      cached !== undefined && timeFor(cached) < Math.min(cached.renewAt, cached.unusableAt) ? cached.token : undefined
+
+    const get = Effect.suspend(() => {
+      const fresh = peek()
+      if (fresh !== undefined) return Effect.succeed(fresh)
+      if (cached !== undefined && timeFor(cached) < cached.unusableAt) return Effect.as(renew, cached.token)
+      const pause = refusal === undefined ? 0 : refusal.until - monotonicMillis(clock)
+      return refusal !== undefined && pause > 0
+        ? new TokenError({ ...refusal.error, message: refusal.error.message, retryAfter: Duration.millis(pause) })
+        : Effect.flatMap(renew, Deferred.await)
+    })
+
     return {
-      get: Effect.suspend(() => {
-        const now = cached === undefined ? Infinity : timeFor(cached)
-        if (cached === undefined || now >= cached.unusableAt) {
-          const pause = refusal === undefined ? 0 : refusal.until - monotonicMillis(clock)
-          return refusal !== undefined && pause > 0
-            ? new TokenError({ ...refusal.error, message: refusal.error.message, retryAfter: Duration.millis(pause) })
-            : Effect.flatMap(renew, Deferred.await)
-        }
-        return now < cached.renewAt ? Effect.succeed(cached.token) : Effect.as(renew, cached.token)
-      }),
+      get: Object.assign(get, { peek }),
       invalidate: (token) =>
         Effect.suspend(() => {
           if (cached !== undefined && Redacted.value(cached.token) === Redacted.value(token)) {

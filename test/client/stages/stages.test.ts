@@ -11,6 +11,7 @@ import { retried } from "../../../src/internal/call/retried.js"
 import { RetryBudget } from "../../../src/internal/call/retryBudget.js"
 import { staged } from "../../../src/internal/call/staged.js"
 import { traced } from "../../../src/internal/call/traced.js"
+import { wait } from "../../../src/internal/call/wait.js"
 import * as RateLimiter from "../../../src/RateLimiter.js"
 import * as Permits from "../../support/permits.js"
 import { answer, started } from "../../support/stages.js"
@@ -35,11 +36,13 @@ const tokens = () => {
 }
 
 describe("traced", () => {
-  it.effect("notes that the request has begun", () =>
+  it.effect("sends each request in a span of its own", () =>
     Effect.gen(function*() {
-      const { calls, send } = next()
-      yield* started(traced(send))
-      assert.deepStrictEqual(calls.map(({ notes }) => notes.hasBegun), [true])
+      const spans: Array<string> = []
+      const send: Send<RunningCall, AuthorizedResponse> = () =>
+        Effect.as(Effect.tap(Effect.orDie(Effect.currentSpan), ({ name }) => void spans.push(name)), answer)
+      yield* Effect.withSpan(Effect.ignore(started(traced(send))), "outer")
+      assert.deepStrictEqual(spans, ["outer"])
     }))
 })
 
@@ -50,9 +53,9 @@ describe("withToken", () => {
     it.effect(`sends ${expected} after a wait of ${waited} ms`, () =>
       Effect.gen(function*() {
         const { calls, send } = next()
-        const notes = { startedAt: 0, waited, hasBegun: false, entered: undefined }
-        const { token } = yield* started(withToken(tokens())(send), { token: first, notes })
-        assert.deepStrictEqual([calls[0]?.authorization, Redacted.value(token)], [expected, expected.slice(7)])
+        const notes = { token: first, authorization: "Bearer first", waited }
+        const { token } = yield* started(withToken(tokens())(send), notes)
+        assert.deepStrictEqual([calls[0]?.notes.authorization, Redacted.value(token)], [expected, expected.slice(7)])
       }))
   }
 })
@@ -60,9 +63,14 @@ describe("withToken", () => {
 describe("authorized", () => {
   it.effect("sends a call again with another token if its own is refused", () =>
     Effect.gen(function*() {
-      const { calls, send } = next(401)
-      yield* started(authorized(tokens())(send))
-      assert.deepStrictEqual(calls.map(({ token }) => token && Redacted.value(token)), ["t1", "t2"])
+      const { send } = next(401)
+      const sent: Array<string> = []
+      const noted: typeof send = (call) => {
+        sent.push(call.notes.authorization)
+        return Effect.map(send(call), (response) => ({ ...response, token: call.notes.token ?? response.token }))
+      }
+      yield* started(authorized(tokens())(noted))
+      assert.deepStrictEqual(sent, ["Bearer t1", "Bearer t2"])
     }))
 })
 
@@ -77,23 +85,17 @@ describe("limited", () => {
       assert.deepStrictEqual(calls.map(({ notes }) => [notes.waited, notes.startedAt]), [[5000, 5000]])
     }))
 
-  for (const [hasBegun, expected] of [[false, "given back"], [true, "settled"]] as const) {
-    it.effect(`lets the place of an interrupted call be ${expected}, if it has${hasBegun ? "" : " not"} begun`, () =>
-      Effect.gen(function*() {
-        const ends: Array<string> = []
-        const end = (name: string) => Effect.sync(() => void ends.push(name))
-        const permit = { settle: () => end("settled"), giveBack: end("given back") }
-        const limiter = Permits.limiterOf(() => Effect.succeed(permit))
-        const send = limited(limiter)(({ notes, wait }) => {
-          notes.hasBegun = hasBegun
-          return wait(Effect.never)
-        })
-        const fiber = yield* Effect.fork(started(send))
-        yield* TestClock.adjust(0)
-        yield* Fiber.interrupt(fiber)
-        assert.deepStrictEqual(ends, [expected])
-      }))
-  }
+  it.effect("lets a limiter of the user's own learn from an interrupted call", () =>
+    Effect.gen(function*() {
+      const ends: Array<string> = []
+      const end = (name: string) => Effect.sync(() => void ends.push(name))
+      const permit = { settle: () => end("settled"), giveBack: end("given back") }
+      const send = limited(Permits.limiterOf(() => Effect.succeed(permit)))((call) => wait(call, Effect.never))
+      const fiber = yield* Effect.fork(started(send))
+      yield* TestClock.adjust(0)
+      yield* Fiber.interrupt(fiber)
+      assert.deepStrictEqual(ends, ["settled"])
+    }))
 })
 
 describe("guarded", () => {
@@ -103,7 +105,7 @@ describe("guarded", () => {
       const { calls, send } = next(lost)
       const guard = guarded({ budget: undefined, circuit })
       const checked = unlessOpen<AuthorizedResponse>(circuit)(send)
-      const slow = guard((call) => Effect.flatMap(call.wait(Effect.sleep("500 millis")), () => checked(call)))
+      const slow = guard((call) => Effect.flatMap(wait(call, Effect.sleep("500 millis")), () => checked(call)))
       const waiting = yield* Effect.fork(Effect.flip(started(slow)))
       yield* TestClock.adjust(0)
       assert.strictEqual(yield* Effect.flip(started(guard(send))), lost)

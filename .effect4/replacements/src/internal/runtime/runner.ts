@@ -19,16 +19,12 @@ export const makeRunner = <R = never>() =>
     runSync: Effect.runSyncWith(runtime)
   }))
 
-/** Runs an effect in a new fiber, uninterruptible, with the services and settings of another fiber. */
-export const forkCopy = <A, E>(
-  fiber: AnyFiber,
-  effect: Effect.Effect<A, E>,
-  ended: (fiber: AnyFiber, exit: Exit.Exit<A, E>) => void
-): AnyFiber => {
-  const copy = Effect.runForkWith(contextOf(fiber))(effect, { uninterruptible: true })
-  copy.addObserver((exit) => ended(copy, exit))
-  return copy
-}
+/** Runs an effect in a new fiber, with the services and settings of another fiber. It can be interrupted, and logs no failure. */
+export const forkCopy = <A, E>(fiber: AnyFiber, effect: Effect.Effect<A, E>): Fiber.Fiber<A, E> =>
+  Effect.runForkWith(contextOf(fiber))(effect)
+
+/** The exit of a fiber, if it has ended. */
+export const exitOf = <A, E>(fiber: Fiber.Fiber<A, E>): Exit.Exit<A, E> | undefined => fiber.pollUnsafe()
 
 /** Calls a function when a fiber ends; returns a function that cancels this. */
 export const onExit = <A, E>(fiber: Fiber.Fiber<A, E>, listener: (exit: Exit.Exit<A, E>) => void): () => void =>
