@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Layer, Redacted, Scope, TestClock } from "effect"
+import { Deferred, Effect, Either, Exit, Fiber, Layer, Option, Redacted, Scope, TestClock } from "effect"
 import * as IdentityClient from "../../src/IdentityClient.js"
 import { deleteEventStream } from "../../src/operations/index.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
@@ -169,6 +169,42 @@ describe("closing a client", () => {
         yield* Scope.close(outer, Exit.void)
       }))
   }
+})
+
+describe("closing a client whose request is under way, within a limiter and a stage of the user's own", () => {
+  const ends = (delay: number, stage: IdentityClient.Stage) =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const context = yield* IdentityClient.layer({ baseUrl: "https://t.example.com", stages: [stage] }).pipe(
+        Layer.provide([
+          Layer.succeed(RateLimiter.RateLimiter, RateLimiter.make(() => (send) => send)),
+          bearer,
+          inProcess(() => Effect.delay(Effect.succeed({ status: 204 }), delay)).layer
+        ]),
+        Layer.buildWithScope(scope)
+      )
+      const call = yield* started(Effect.either(Effect.provide(deleteEventStream({ id }), context)))
+      const closing = yield* started(Scope.close(scope, Exit.void))
+      yield* TestClock.adjust("5 seconds")
+      yield* Fiber.join(closing)
+      yield* breathe
+      assert.isNotNull(call.unsafePoll())
+      return yield* Fiber.join(call)
+    })
+
+  it.effect("ends it with an unknown outcome", () =>
+    Effect.gen(function*() {
+      const result = yield* ends(6000, (next) => next)
+      assert.isTrue(Either.isLeft(result))
+      const error = Option.getOrThrow(Either.getLeft(result))
+      assert.deepInclude(error, { _tag: "TransportError", code: "CLOSED", outcome: "unknown" })
+    }))
+
+  it.effect("gives its response, if only the stage still waits", () =>
+    Effect.gen(function*() {
+      const result = yield* ends(1000, (next) => (call) => Effect.zipLeft(next(call), Effect.sleep("1 minute")))
+      assert.deepStrictEqual(result, Either.right(undefined))
+    }))
 })
 
 describe("a running call", () => {

@@ -13,6 +13,9 @@ import type { RunningCall } from "./call.js"
 export const closed = ({ operation, tenant }: Pick<RunningCall, "operation" | "tenant">): TransportError =>
   transportError(operation, tenant, "not-sent", "CLOSED")
 
+const flat = <A, E>(exit: Exit.Exit<Exit.Exit<A, E>>): Exit.Exit<A, E> =>
+  Exit.isSuccess(exit) ? exit.value : Exit.failCause(exit.cause)
+
 /**
  * Makes a wait of a call interruptible; all else is uninterruptible. It runs in a fiber of its own, which closing the client interrupts: then it
  * fails with the code `CLOSED`, or ends as the request in it has `ended` already.
@@ -24,22 +27,26 @@ export const wait = <A, E>(
 ): Effect.Effect<A, E | TransportError> =>
   withFiber((fiber) => {
     if (!call.timeouts.isOpen()) return closed(call)
-    const waiting = forkCopy(fiber, Effect.exit(self)) // the runtime would log its failure
-    const rest = Effect.async<A, E | TransportError>((resume) => {
-      let isClosed = false
-      const forget = call.timeouts.add(Infinity, () => {
-        isClosed = true
-        interruptInBackground(waiting)
-      })
-      onExit(waiting, (result) => {
+    const result = (exit: Exit.Exit<A, E>): Effect.Effect<A, E | TransportError> => {
+      if (call.timeouts.isOpen() || Exit.isSuccess(exit) || !Cause.isInterruptedOnly(exit.cause)) return exit
+      return ended() ?? closed(call)
+    }
+    // The exit is a value: the runtime would log a failure.
+    const waiting = forkCopy(fiber, Effect.exit(self))
+    const exit = exitOf(waiting)
+    if (exit !== undefined) return result(flat(exit))
+    const end = Effect.async<Exit.Exit<A, E>>((resume) => {
+      const forget = call.timeouts.add(Infinity, () => interruptInBackground(waiting))
+      onExit(waiting, (exit) => {
         forget()
-        const exit = Exit.flatten(result)
-        const isInterrupted = Exit.isFailure(exit) && Cause.isInterruptedOnly(exit.cause)
-        resume(isInterrupted ? ended() ?? (isClosed ? closed(call) : exit) : exit)
+        resume(Effect.succeed(flat(exit)))
       })
     })
-    const exit = exitOf(waiting)
-    if (exit !== undefined) return Exit.flatten(exit)
-    return Effect.catchAllCause(call.restore(rest), (cause) =>
-      Effect.zipRight(Fiber.interrupt(waiting), Effect.failCause(cause)))
+    return Effect.matchCauseEffect(call.restore(end), {
+      onFailure: (cause) =>
+        Effect.flatMap(Effect.zipRight(Fiber.interrupt(waiting), Fiber.await(waiting)), (exit) =>
+          // The client may be closing, too: that must not hide how this has ended.
+          call.timeouts.isOpen() ? Effect.failCause(cause) : result(flat(exit))),
+      onSuccess: result
+    })
   })
