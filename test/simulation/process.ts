@@ -22,7 +22,8 @@ export class Process {
   private skew: number
   private isClosing = false
   /** The calls that run. */
-  private readonly running = new Set<Call>()
+  /** The calls that run, and when they began. */
+  private readonly running = new Map<Call, number>()
   private isProbing = false
   private proceed = () => {}
   private close = () => {}
@@ -119,8 +120,8 @@ export class Process {
       world.note(`${life.name} closes its client`)
       world.machine.start(life, Scope.close(scope, Exit.void))
       const checked = Effect.sync(() => {
-        for (const call of this.running) {
-          if (call.kind === "redelivery") continue // it may wait for its journal
+        for (const [call, since] of this.running) {
+          if (call.kind === "redelivery" || since === world.time) continue // it may wait for its journal, or begins just now
           world.violate("closing", `${life.name}: ${call.kind} ${call.id} runs on`)
         }
       })
@@ -129,7 +130,7 @@ export class Process {
   }
 
   private began(call: Call): void {
-    this.running.add(call)
+    this.running.set(call, this.site.world.time)
   }
 
   /** A call has ended: as an interruption only if something has interrupted it. */
