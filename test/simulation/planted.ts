@@ -80,7 +80,7 @@ const faults: ReadonlyArray<PlantedFault> = [
   {
     name: "closing a client does not end the waits of its calls",
     edits: [
-      { file: "src/internal/call/wait.ts", text: "        interruptInBackground(waiting)\n", by: "" },
+      { file: "src/internal/call/wait.ts", text: "() => interruptInBackground(waiting)", by: "() => {}" },
       { file: "src/internal/limiter/queue.ts", text: "() => resume(Effect.interrupt)", by: "() => {}" }
     ]
   },
