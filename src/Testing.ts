@@ -1,15 +1,18 @@
 /** Tests programs that use the client: handle its operations without HTTP, or script the HTTP replies beneath it. */
+import * as Headers from "@effect/platform/Headers"
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import type { Any } from "./Endpoint.js"
 import type { ClientError } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
+import type { Call, Send, Stage } from "./internal/call/call.js"
 import { currentSettings } from "./internal/call/settings.js"
-import { aroundHandler, StagedClient } from "./internal/call/staged.js"
+import { currentStages, StagedClient, withoutStages } from "./internal/call/staged.js"
 import * as HttpClients from "./internal/http/httpClients.js"
 import * as Request from "./internal/http/requestEncoder.js"
 import { settingOf, withFiber } from "./internal/runtime/fiber.js"
@@ -31,6 +34,22 @@ export const handle = <Input, Success, Failure>(
   handler: (input: NoInfer<Input>) => Effect.Effect<NoInfer<Success>, NoInfer<Failure> | ClientError>
 ): Handler => ({ endpoint: operation.endpoint, handle: handler })
 
+/** Runs stages around a handler. They see a response without content, because the handler gives the value of the call. */
+const withStages = <A, E>(stages: ReadonlyArray<Stage>, call: Call, handled: Effect.Effect<A, E>) => {
+  if (stages.length === 0) return handled
+  let result: Exit.Exit<A, E> | undefined
+  const last: Send = () =>
+    Effect.map(Effect.exit(handled), (exit) => {
+      result = exit
+      return { status: 200, headers: Headers.empty, body: "", completeness: "complete", redirected: false }
+    })
+  const send = stages.reduceRight((next, stage) => stage(next), last)
+  return Effect.flatMap(
+    withoutStages(send(call)),
+    () => result ?? Effect.dieMessage(`${call.operation}: a stage has made up a response`)
+  )
+}
+
 /**
  * Provides a client without HTTP, tokens or limits: handlers take the place of the service. Inputs and settings are validated as by
  * the real client, so an invalid one fails with `InvalidInput`. An operation without a handler is a defect that names it; of two
@@ -43,13 +62,19 @@ export const layer = (...handlers: ReadonlyArray<Handler>): Layer.Layer<Identity
       const handler = handlers.find((handler) => handler.endpoint.name === endpoint.name)
       return handler === undefined
         ? Effect.dieMessage(`Testing.layer: no handler for ${endpoint.name}`)
-        : Effect.flatMap(Request.make(endpoint, input, settingOf(fiber, currentSettings)), (request) =>
-          aroundHandler(
-            fiber,
-            endpoint.name,
-            request,
-            Effect.suspend(() => handler.handle(request.fields as never))
-          ))
+        : Effect.flatMap(Request.make(endpoint, input, settingOf(fiber, currentSettings)), (request) => {
+          const { method, target: url } = request
+          const call = {
+            tenant: "",
+            operation: endpoint.name,
+            attempt: 1,
+            method,
+            url,
+            headers: Request.requestHeaders(request)
+          }
+          const stages = settingOf(fiber, currentStages)
+          return withStages(stages, call, Effect.suspend(() => handler.handle(request.fields as never)))
+        })
     })
   // Sound: `handle` ties each endpoint to a handler with the endpoint's own types.
   return Layer.succeed(

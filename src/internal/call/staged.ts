@@ -1,11 +1,9 @@
 /** Staged: the user's own stages run right before each request, after all waits. */
-import * as Headers from "@effect/platform/Headers"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { TransportError } from "../../Errors.js"
 import type { RawResponse } from "../http/rawExchange.js"
-import { type EncodedRequest, requestHeaders } from "../http/requestEncoder.js"
-import { type AnyFiber, makeSetting, settingOf, withSetting } from "../runtime/fiber.js"
+import { makeSetting, settingOf, withSetting } from "../runtime/fiber.js"
 import type { RunningCall, Send, Stage } from "./call.js"
 import type { AttemptFailure } from "./retryPolicy.js"
 import { wait } from "./wait.js"
@@ -13,14 +11,14 @@ import { wait } from "./wait.js"
 const none: ReadonlyArray<Stage> = []
 
 /** The stages of the calls in an effect, the outermost first. */
-const currentStages = /* @__PURE__ */ makeSetting("call/stages", () => none)
+export const currentStages = /* @__PURE__ */ makeSetting("call/stages", () => none)
 
 /** Adds a stage to the calls in an effect, within those that they have already. */
 export const withStage = <A, E, R>(self: Effect.Effect<A, E, R>, stage: Stage): Effect.Effect<A, E, R> =>
   withSetting(self, currentStages, (stages) => [...stages, stage])
 
 /** Runs an effect without the stages around it. */
-const withoutStages = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+export const withoutStages = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   withSetting(self, currentStages, () => none)
 
 /** A client that runs the stages of its calls: a client that users made themselves may not. */
@@ -59,34 +57,4 @@ export const staged = (stages: ReadonlyArray<Stage> = none): Stage<RunningCall> 
     )
   const { attempt, headers, method, operation, tenant, url } = call // not its token: a stage may log what it sees
   return [...stages, ...own].reduceRight(wrapped, last)({ tenant, operation, attempt, method, url, headers })
-}
-
-/** Runs the stages of a call around a handler, which stands in for the service. */
-export const aroundHandler = <A, E>(
-  fiber: AnyFiber,
-  operation: string,
-  request: EncodedRequest,
-  handler: Effect.Effect<A, E>
-): Effect.Effect<A, E | AttemptFailure> => {
-  const stages = settingOf(fiber, currentStages)
-  if (stages.length === 0) return handler
-  let result: Exit.Exit<A, E> | undefined
-  const call = {
-    tenant: "",
-    operation,
-    attempt: 1,
-    method: request.method,
-    url: request.target,
-    headers: requestHeaders(request)
-  }
-  const handled: Send = () =>
-    Effect.map(Effect.exit(handler), (exit) => {
-      result = exit
-      return { status: 200, headers: Headers.empty, body: "", completeness: "complete", redirected: false }
-    })
-  const send = stages.reduceRight((next, stage) => stage(next), handled)
-  return Effect.flatMap(
-    withoutStages(send(call)),
-    () => result ?? Effect.dieMessage(`${operation}: a stage has made up a response`)
-  )
 }
