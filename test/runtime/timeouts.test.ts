@@ -66,6 +66,21 @@ describe("time-outs", () => {
     }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)), Logger.withMinimumLogLevel(LogLevel.Debug))
   })
 
+  it.effect("end with their scope, and with them what has no other end", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const timeouts = yield* Scope.extend(Timeouts.make, scope)
+      const ended: Array<string> = []
+      const forget = timeouts.onClose(() => void ended.push("forgotten"))
+      timeouts.onClose(() => void ended.push("a wait"))
+      timeouts.add(100, (reason) => void ended.push(reason))
+      forget()
+      yield* TestClock.adjust("99 millis")
+      assert.deepStrictEqual([timeouts.isOpen(), ended], [true, []])
+      yield* Scope.close(scope, Exit.void)
+      assert.deepStrictEqual([timeouts.isOpen(), ended], [false, ["CLOSED", "a wait"]])
+    }))
+
   it.scoped("leave no sleeping fiber after all are cancelled and the last time has passed", () =>
     Effect.gen(function*() {
       const sleeps = yield* countSleeps

@@ -36,7 +36,7 @@ export const wait = <A, E>(
     const exit = exitOf(waiting)
     if (exit !== undefined) return result(flat(exit))
     const end = Effect.async<Exit.Exit<A, E>>((resume) => {
-      const forget = call.timeouts.add(Infinity, () => interruptInBackground(waiting))
+      const forget = call.timeouts.onClose(() => interruptInBackground(waiting))
       onExit(waiting, (exit) => {
         forget()
         resume(Effect.succeed(flat(exit)))

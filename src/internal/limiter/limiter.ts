@@ -74,7 +74,7 @@ export interface ClientCall extends Call {
   /** `hasBegun`: its request has begun. */
   readonly notes: { readonly hasBegun: boolean }
   /** The waits of the client, which end when it closes. */
-  readonly timeouts?: Pick<Timeouts, "add">
+  readonly timeouts?: Pick<Timeouts, "onClose">
 }
 
 /** The operations of a rate limiter. */

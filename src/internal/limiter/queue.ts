@@ -233,7 +233,7 @@ export const make = <State extends { readonly call: Call }, Grant>(
           started = { grant: strategy.start(one.state, now, hasWaited) }
           resume(Effect.succeed(started.grant))
         }
-        forget = timeouts?.add(Infinity, () => resume(Effect.interrupt)) ?? forget
+        forget = timeouts?.onClose(() => resume(Effect.interrupt)) ?? forget
         calls.add(one)
         startDue(one.state.call.tenant)
       })

@@ -39,11 +39,9 @@ export interface TimeLimit {
 /** Makes time-outs that last until the scope closes, measured by the current clock. */
 export const make = Effect.gen(function*() {
   const pending = new LinkedList<Timeout>()
+  /** What only the scope ends: a time-out looks at all of `pending`. */
+  const unlimited = new LinkedList<Timeout>()
   let isOpen = true
-
-  const end = (timeout: Timeout, reason: EndReason): void => {
-    if (pending.remove(timeout)) timeout.end(reason)
-  }
 
   const endDue = (): void => {
     const now = timer.now()
@@ -53,7 +51,7 @@ export const make = Effect.gen(function*() {
       if (timeout.at - now < Timer.grain) due.push(timeout)
       else next = Math.min(next, timeout.at)
     }
-    for (const timeout of due) end(timeout, "TIMEOUT")
+    for (const timeout of due) if (pending.remove(timeout)) timeout.end("TIMEOUT")
     if (next < Infinity) timer.set(next)
   }
 
@@ -62,7 +60,12 @@ export const make = Effect.gen(function*() {
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
       isOpen = false
-      for (let next = pending.first; next !== undefined; next = pending.first) end(next, "CLOSED")
+      for (const list of [pending, unlimited]) {
+        for (let { first } = list; first !== undefined; { first } = list) {
+          list.remove(first)
+          first.end("CLOSED")
+        }
+      }
     })
   )
 
@@ -70,11 +73,18 @@ export const make = Effect.gen(function*() {
   const add = (millis: number, end: (reason: EndReason) => void): () => void => {
     const timeout = new Timeout(timer.now() + millis, end)
     pending.add(timeout)
-    if (millis < Infinity) timer.set(timeout.at)
+    timer.set(timeout.at)
     return () => void pending.remove(timeout)
   }
 
-  return { add, isOpen: (): boolean => isOpen }
+  /** Calls `end` when the scope closes. Returns a function that cancels this. */
+  const onClose = (end: () => void): () => void => {
+    const timeout = new Timeout(Infinity, end)
+    unlimited.add(timeout)
+    return () => void unlimited.remove(timeout)
+  }
+
+  return { add, onClose, isOpen: (): boolean => isOpen }
 })
 
 /**
