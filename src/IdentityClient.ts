@@ -50,7 +50,8 @@ export type { RawResponse as Response } from "./internal/http/rawExchange.js"
 
 /**
  * Makes a client. Make it once and share it. Closing its scope waits up to 5 s for running calls; one that still waits or has no response
- * then fails with `TransportError` and the code `CLOSED`. Fails with `InvalidInput` if an option is out of range, or if `baseUrl` is not http(s),
+ * then fails with `TransportError` and the code `CLOSED`. A limiter, provider or stage of your own that cannot be interrupted is waited
+ * for. Fails with `InvalidInput` if an option is out of range, or if `baseUrl` is not http(s),
  * contains credentials, a query or a fragment, or would send tokens unencrypted.
  * @since 0.1.0 @category constructors
  */

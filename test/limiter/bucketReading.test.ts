@@ -28,8 +28,14 @@ describe("readRateLimit", () => {
     assert.deepStrictEqual([499, 500, 503].map((status) => read(status, full).isServed), [true, false, false])
   })
 
-  it("reads nothing as left from a 429, whatever its headers say", () => {
-    assert.deepInclude(read(429, full), { isRateLimited: true, limit: 10, remaining: 0 })
+  it("reads nothing as left from a 429 without the calls left", () => {
+    const { "x-ratelimit-remaining": _, ...headers } = full
+    assert.deepInclude(read(429, headers), { isRateLimited: true, limit: 10, remaining: 0 })
+  })
+
+  it("believes no limit of a 429 that says that calls are left: another limit has refused it", () => {
+    assert.deepInclude(read(429, full), { isRateLimited: true, limit: undefined, remaining: undefined })
+    assert.deepInclude(read(429, { ...full, "x-ratelimit-remaining": 0 }), { limit: 10, remaining: 0 })
   })
 
   it("reads no more calls as left than the limit", () => {

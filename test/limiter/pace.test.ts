@@ -2,8 +2,10 @@
 import { Headers } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, Effect, Exit, Fiber, Layer, Random } from "effect"
+import * as Fleet from "../../src/Fleet.js"
 import { deleteEventStream, IdentityClient, listActionVersions, RateLimiter } from "../../src/index.js"
 import * as Adaptive from "../../src/internal/limiter/adaptive.js"
+import * as SharedStore from "../../src/SharedStore.js"
 import { baseUrl, bearer } from "../support/client.js"
 import * as LeanNetwork from "../support/leanNetwork.js"
 import * as Permits from "../support/permits.js"
@@ -55,11 +57,14 @@ interface Work {
   readonly calls: number
   readonly callers?: number
   readonly operations?: keyof typeof calls
+  readonly limiter?: Layer.Layer<RateLimiter.RateLimiter>
+  /** The headers of a refusal; default: none. */
+  readonly refusal?: Readonly<Record<string, string>>
 }
 
 /** Makes calls by a client with its defaults. The times are milliseconds from the first request on. */
 const run = (limit: Limit, work: Work) => {
-  const { callers = work.calls, tenant } = work
+  const { callers = work.calls, limiter = RateLimiter.layer, refusal = {}, tenant } = work
   const operations = calls[work.operations ?? "one"]
   const arrivals: Array<{ readonly at: number; readonly isServed: boolean }> = []
   let first: number | undefined
@@ -77,11 +82,11 @@ const run = (limit: Limit, work: Work) => {
           headers: tenants[tenant](method),
           body: method === "GET" ? "{\"versions\":[],\"total\":0,\"per_page\":20}" : null
         }
-        : { status: 429, headers: {}, body: "<html>429 Too Many Requests</html>" }
+        : { status: 429, headers: refusal, body: "<html>429 Too Many Requests</html>" }
     })
   )
   const client = IdentityClient.layer({ baseUrl }).pipe(
-    Layer.provide([Layer.fresh(RateLimiter.layer), bearer, network])
+    Layer.provide([Layer.fresh(limiter), bearer, network])
   )
   const all = Effect.forEach(
     Array.from({ length: work.calls }),
@@ -157,6 +162,34 @@ for (const tenant of ["with headers", "without headers"] as const) {
       }))
   })
 }
+
+describe("below a limit that only 429s show", () => {
+  it.effect("a process of a fleet uses most of it, as one that is alone does", () =>
+    Effect.gen(function*() {
+      const limiter = Layer.provide(Fleet.layerRateLimiter, SharedStore.layerMemory)
+      for (const [interval, callers] of [[200, 1], [200, 12], [100, 12]] as const) {
+        const work = { tenant: "without headers", calls: 400, callers, limiter } as const
+        const { elapsed, failed, share } = yield* run(leaky(interval), work)
+        assert.strictEqual(failed, 0)
+        assert.isAtMost(share, 0.1)
+        assert.isAtLeast(399 * interval / elapsed, 0.9)
+      }
+    }))
+
+  it.effect("which say that calls are left, because a proxy copies the headers of the tenant, most of it is used", () =>
+    Effect.gen(function*() {
+      const refusal = tenants["with headers"]("GET")
+      const { elapsed, failed, share } = yield* run(leaky(200), {
+        tenant: "with headers",
+        calls: 400,
+        callers: 50,
+        refusal
+      })
+      assert.strictEqual(failed, 0)
+      assert.isAtMost(share, 0.1)
+      assert.isAtLeast(399 * 200 / elapsed, 0.95)
+    }))
+})
 
 describe("a 429 without headers", () => {
   const refusal = reading(undefined, { isRateLimited: true })

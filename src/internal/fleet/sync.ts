@@ -217,7 +217,8 @@ export class TenantSync {
   private pace(): number {
     const { strategy } = this.replica
     const now = this.replica.now()
-    let fastest = Math.max(0, ...this.host.limits.ceilings.map(({ interval }) => 1 / interval))
+    const { pace } = strategy.tenantOf(this.tenant)
+    let fastest = Math.max(pace?.rate ?? 0, ...this.host.limits.ceilings.map(({ interval }) => 1 / interval))
     for (const state of strategy.states()) {
       const status = strategy.statusOf(state, now)
       if (status === undefined || status.fullAt <= now) continue

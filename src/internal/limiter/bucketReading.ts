@@ -36,7 +36,9 @@ export const readRateLimit = (response: LimitedResponse, now: number, maxPause: 
   const ahead = reset - date
   const asked = isRateLimited ? ResponseHeaders.retryAfter(response.headers, now) : undefined
   const pause = asked && Duration.toMillis(asked)
-  const size = limit > 0 && (isRateLimited || remaining !== undefined) ? limit : undefined
+  // A refusal with calls left comes from another limit, such as that of a proxy.
+  const isOther = isRateLimited && remaining !== undefined && remaining >= 1
+  const size = limit > 0 && !isOther && (isRateLimited || remaining !== undefined) ? limit : undefined
   return {
     isRateLimited,
     isServed: response.status < 500,

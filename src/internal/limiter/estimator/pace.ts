@@ -10,7 +10,7 @@ const least = constants.paceLeast / second
  * near it for long, and then leaves it behind faster and faster, so that a limit that was lifted is forgotten.
  */
 export class Pace {
-  private rate = constants.paceFirst / second
+  rate = constants.paceFirst / second
   /** The rate that was refused last, and the part that the rate then lost. */
   private peak = Infinity
   private drop = 0
