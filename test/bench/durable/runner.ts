@@ -38,12 +38,8 @@ const { full } = Tenant.demoClients
 const clientOf = (tenant: string) => {
   const origin = settings.origins[Number(tenant)] ?? ""
   return IdentityClient.layer({ baseUrl: `${origin}/api/v2` }).pipe(
-    Layer.provide(Fleet.layerClientCredentials({
-      authUrl: origin,
-      clientId: full.id,
-      clientSecret: full.secret,
-      encryptionKey: Redacted.make(settings.encryptionKey)
-    }))
+    Layer.provide(TokenProvider.layerClientCredentials({ authUrl: origin, clientId: full.id, clientSecret: full.secret })),
+    Layer.provide(Fleet.layerTokensWith({ encryptionKey: Redacted.make(settings.encryptionKey) }))
   )
 }
 
