@@ -56,8 +56,7 @@ describe("a store", () => {
   it.effect("is refused by name with a timeout of zero or without end", () =>
     Effect.gen(function*() {
       for (const timeout of [0, -5, Number.NaN, Infinity, "0 seconds"] as const) {
-        const exit = yield* Effect.exit(Layer.build(SharedStore.layer(SharedStore.memory, { timeout })))
-        const error = Exit.match(exit, { onFailure: Cause.squash, onSuccess: () => "none" })
+        const error = yield* Effect.flip(Layer.build(SharedStore.layer(SharedStore.memory, { timeout })))
         assert.instanceOf(error, InvalidInput)
         assert.deepInclude(error, {
           operation: "SharedStore.make",

@@ -1,4 +1,5 @@
 /** Clients that a certificate proves, over TLS; and tokens of other types than `Bearer`. */
+import type { HttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { rootCertificates } from "node:tls"

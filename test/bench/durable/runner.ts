@@ -13,6 +13,7 @@ import * as IdentityClient from "../../../src/IdentityClient.js"
 import * as Jobs from "../../../src/Jobs.js"
 import * as Node from "../../../src/Node.js"
 import * as Tenant from "../../../src/Tenant.js"
+import * as TokenProvider from "../../../src/TokenProvider.js"
 import { layerCluster } from "./cluster.js"
 
 /** The argument of the process. */
