@@ -79,7 +79,9 @@ const makeSharing = ({ encryptionKey }: Encryption) =>
         "tokens are stored UNENCRYPTED in the shared store: set encryptionKey to 32 random bytes in base64"
       )
     }
-    const cipher = encryptionKey === undefined ? Cipher.none : yield* Cipher.make("Fleet.layerTokensWith", encryptionKey)
+    const cipher = encryptionKey === undefined
+      ? Cipher.none
+      : yield* Cipher.make("Fleet.layerTokensWith", encryptionKey)
     const store = yield* SharedStore.SharedStore
     return TokenProvider.TokenSharing.of((client, request) =>
       Effect.flatMap(

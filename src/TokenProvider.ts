@@ -96,7 +96,10 @@ const layerRequest = <Options>(
 ): Layer.Layer<TokenProvider, InvalidInput, HttpClient.HttpClient> =>
   Layer.scoped(
     TokenProvider,
-    Effect.flatMap(method(caller, options), ({ identity, request, tenant }) => makeShared({ tenant, identity }, request))
+    Effect.flatMap(
+      method(caller, options),
+      ({ identity, request, tenant }) => makeShared({ tenant, identity }, request)
+    )
   )
 
 /**

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Clock, Duration, Effect, Exit, Fiber, Layer, Logger } from "effect"
+import { Clock, Duration, Effect, Fiber, Layer, Logger } from "effect"
 import { InvalidInput } from "../../src/Errors.js"
 import * as SharedStore from "../../src/SharedStore.js"
 import { skewed } from "../support/fleet.js"

@@ -256,7 +256,10 @@ describe("settings from a Config", () => {
           authUrl: Config.string("URL"),
           clientId: Config.string("ID"),
           clientSecret: Config.redacted("SECRET")
-        }).pipe(Layer.provide(Fleet.layerTokensConfig({ encryptionKey: Config.redacted("KEY") })), Layer.provide([layer, layerOf(store)]))
+        }).pipe(
+          Layer.provide(Fleet.layerTokensConfig({ encryptionKey: Config.redacted("KEY") })),
+          Layer.provide([layer, layerOf(store)])
+        )
       )
       assert.strictEqual(Redacted.value(yield* Context.get(context, TokenProvider.TokenProvider).get), "its-text")
       assert.deepStrictEqual(arrived.map(({ url }) => url), ["https://one.example.com/oauth/token/"])
@@ -874,10 +877,12 @@ describe("the stored value", () => {
     virtually(Effect.gen(function*() {
       const store = yield* flakyStore
       const { request } = endpoint()
-      const build = Layer.build(Layer.fresh(TokenProvider.layerEffect(request).pipe(
-        Layer.provide(Fleet.layerTokensWith({})),
-        Layer.provide(layerOf(store))
-      )))
+      const build = Layer.build(Layer.fresh(
+        TokenProvider.layerEffect(request).pipe(
+          Layer.provide(Fleet.layerTokensWith({})),
+          Layer.provide(layerOf(store))
+        )
+      ))
       const tokens: Array<string> = []
       const lines = yield* warnings(Effect.forEach([1, 2], () =>
         Effect.flatMap(build, (context) =>
@@ -886,6 +891,11 @@ describe("the stored value", () => {
       assert.deepStrictEqual(tokens, ["t1", "t2"])
       assert.deepStrictEqual(store.values(), [])
       const warning = "the tokens of TokenProvider.layerEffect are NOT shared by the fleet: set its option name"
-      assert.deepStrictEqual(lines.filter((line) => line.includes("NOT shared")), [warning, warning])
+      assert.deepStrictEqual(
+        lines.filter((line) =>
+          line.includes("NOT shared")
+        ),
+        [warning, warning]
+      )
     })))
 })

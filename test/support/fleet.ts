@@ -65,7 +65,8 @@ export const flakyStore: Effect.Effect<FlakyStore> = Effect.gen(function*() {
 export const layerOf = (
   { backend }: Pick<FlakyStore, "backend">,
   options?: SharedStore.Options
-): Layer.Layer<SharedStore.SharedStore, InvalidInput> => Layer.fresh(SharedStore.layer(Effect.succeed(backend), options))
+): Layer.Layer<SharedStore.SharedStore, InvalidInput> =>
+  Layer.fresh(SharedStore.layer(Effect.succeed(backend), options))
 
 /** A client's own connection to a store, which can be cut for good. */
 export const lineTo = ({ backend }: FlakyStore) => {

@@ -39,7 +39,9 @@ const { full } = Tenant.demoClients
 const clientOf = (tenant: string) => {
   const origin = settings.origins[Number(tenant)] ?? ""
   return IdentityClient.layer({ baseUrl: `${origin}/api/v2` }).pipe(
-    Layer.provide(TokenProvider.layerClientCredentials({ authUrl: origin, clientId: full.id, clientSecret: full.secret })),
+    Layer.provide(
+      TokenProvider.layerClientCredentials({ authUrl: origin, clientId: full.id, clientSecret: full.secret })
+    ),
     Layer.provide(Fleet.layerTokensWith({ encryptionKey: Redacted.make(settings.encryptionKey) }))
   )
 }
