@@ -2,7 +2,7 @@
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Config, Duration, Effect, Layer, LayerMap, Logger, Redacted } from "effect"
-import { IdentityClient, listActionVersions } from "effect-identity-client"
+import { IdentityClient, listActionVersions, TokenProvider } from "effect-identity-client"
 import * as Fleet from "effect-identity-client/Fleet"
 import { SharedStore } from "effect-identity-client/Fleet"
 import * as Redis from "effect-identity-client/Redis"
@@ -10,18 +10,18 @@ import * as Tenant from "effect-identity-client/Tenant"
 
 const { full } = Tenant.demoClients
 
-// The layers: `Fleet` replaces the limiter and the token provider; a store lies beneath them.
-const Shared = Layer.merge(
-  Fleet.layerRateLimiter,
-  Fleet.layerClientCredentialsConfig({
-    domain: Config.string("IDENTITY_DOMAIN"),
-    clientId: Config.string("IDENTITY_CLIENT_ID"),
-    clientSecret: Config.redacted("IDENTITY_CLIENT_SECRET"),
-    encryptionKey: Config.redacted("TOKEN_KEY") // 32 bytes in base64: `openssl rand -base64 32`
-  })
-)
+// The layers: the limiter is the fleet's, and any provider of tokens shares them if `Fleet.layerTokens…` is beneath it.
+const Tokens = TokenProvider.layerClientCredentialsConfig({
+  domain: Config.string("IDENTITY_DOMAIN"),
+  clientId: Config.string("IDENTITY_CLIENT_ID"),
+  clientSecret: Config.redacted("IDENTITY_CLIENT_SECRET")
+}).pipe(Layer.provide(Fleet.layerTokensConfig({
+  encryptionKey: Config.redacted("TOKEN_KEY") // 32 bytes in base64: `openssl rand -base64 32`
+})))
 
-const Client = IdentityClient.layerConfig({ domain: Config.string("IDENTITY_DOMAIN") }).pipe(Layer.provide(Shared))
+const Client = IdentityClient.layerConfig({ domain: Config.string("IDENTITY_DOMAIN") }).pipe(
+  Layer.provide([Fleet.layerRateLimiter, Tokens])
+)
 
 export const FleetLive = Client.pipe(
   Layer.provide(Redis.layerStoreConfig({ url: Config.redacted("REDIS_URL") })),
@@ -60,15 +60,15 @@ const KeyValueStore = SharedStore.layer(Effect.map(HttpClient.HttpClient, (clien
 }))
 
 // Many tenants: a client for each, made when it is first needed; one limiter and one store serve them all.
+const SharedTokens = Fleet.layerTokensWith({
+  encryptionKey: Redacted.make("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")
+})
+
 class Tenants extends LayerMap.Service<Tenants>()("Tenants", {
   lookup: (domain: string) =>
     IdentityClient.layer({ domain }).pipe(
-      Layer.provide(Fleet.layerClientCredentials({
-        domain,
-        clientId: full.id,
-        clientSecret: full.secret,
-        encryptionKey: Redacted.make("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")
-      }))
+      Layer.provide(TokenProvider.layerClientCredentials({ domain, clientId: full.id, clientSecret: full.secret })),
+      Layer.provide(SharedTokens)
     ),
   idleTimeToLive: "5 minutes"
 }) {}
@@ -117,12 +117,12 @@ describe("a fleet", () => {
       const process = Layer.fresh(
         IdentityClient.layer({ domain: "tenant.example.com" }).pipe(
           Layer.provide(Fleet.layerRateLimiter),
-          Layer.provide(Fleet.layerClientCredentials({
+          Layer.provide(TokenProvider.layerClientCredentials({
             domain: "tenant.example.com",
             clientId: full.id,
-            clientSecret: full.secret,
-            encryptionKey: Redacted.make("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")
-          }))
+            clientSecret: full.secret
+          })),
+          Layer.provide(SharedTokens)
         )
       )
       const store = yield* SharedStore.SharedStore

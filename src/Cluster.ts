@@ -81,7 +81,7 @@ export const layerJobs: ReturnType<typeof layerJobsWith> = /* @__PURE__ */ layer
  */
 export const layerStoreWith = (
   options: SharedStore.Options
-): Layer.Layer<SharedStore.SharedStore, JobStoreError, SqlClient.SqlClient> =>
+): Layer.Layer<SharedStore.SharedStore, InvalidInput | JobStoreError, SqlClient.SqlClient> =>
   SharedStore.layer(Effect.zipRight(migrate, makeSharedBackend), options)
 
 /** `layerStoreWith` with its defaults. @since 0.1.0 @category layers */

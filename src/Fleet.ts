@@ -2,22 +2,17 @@
  * Subpath /Fleet: makes many processes one client of a tenant. They share permits and tokens in a store:
  * `SharedStore.layerMemory` within one process, `layerStore` of `/Redis`, or a store of your own (`SharedStore.layer`).
  */
-import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
-import type { InvalidInput, TokenError } from "./Errors.js"
+import type { InvalidInput } from "./Errors.js"
 import * as Cipher from "./internal/fleet/encryption.js"
 import * as SharedLimiter from "./internal/fleet/limiter.js"
 import * as SharedToken from "./internal/fleet/token.js"
 import * as Known from "./internal/limiter/known/options.js"
 import { defaultReserve, make } from "./internal/limiter/queue.js"
-import { withCurrentServices } from "./internal/runtime/fiber.js"
-import * as Methods from "./internal/token/authenticationMethods.js"
-import * as TokenCache from "./internal/token/cache.js"
-import { dated } from "./internal/token/issuedToken.js"
 import * as RateLimiter from "./RateLimiter.js"
 import * as SharedStore from "./SharedStore.js"
 import * as TokenProvider from "./TokenProvider.js"
@@ -77,97 +72,40 @@ export interface Encryption {
   readonly encryptionKey?: Redacted.Redacted | undefined
 }
 
-/** A provider for all processes with the same store and `name`: they share its tokens. */
-const layerShared = <E, R>(
-  operation: string,
-  { encryptionKey }: Encryption,
-  source: Effect.Effect<
-    { readonly name: string; readonly request: Effect.Effect<TokenProvider.IssuedToken, TokenError> },
-    E,
-    R
-  >
-) =>
-  Layer.scoped(
-    TokenProvider.TokenProvider,
-    Effect.gen(function*() {
-      if (encryptionKey === undefined) {
-        yield* Effect.logWarning(
-          "tokens are stored UNENCRYPTED in the shared store: set encryptionKey to 32 random bytes in base64"
-        )
-      }
-      const cipher = encryptionKey === undefined ? Cipher.none : yield* Cipher.make(operation, encryptionKey)
-      const { name, request } = yield* source
-      return yield* TokenCache.make(
-        yield* SharedToken.make(yield* SharedStore.SharedStore, name, cipher, dated(request))
+const makeSharing = ({ encryptionKey }: Encryption) =>
+  Effect.gen(function*() {
+    if (encryptionKey === undefined) {
+      yield* Effect.logWarning(
+        "tokens are stored UNENCRYPTED in the shared store: set encryptionKey to 32 random bytes in base64"
       )
-    })
-  )
-
-/** A provider for all processes with the same store, host, client and audience: they share one token request. */
-const layerRequest = <Options extends Encryption>(
-  operation: string,
-  options: Options,
-  method: Methods.Method<Options>
-): Layer.Layer<TokenProvider.TokenProvider, InvalidInput, HttpClient.HttpClient | SharedStore.SharedStore> =>
-  layerShared(
-    operation,
-    options,
-    Effect.flatMap(
-      method(operation, options),
-      ({ identity, request, tenant }) =>
-        Effect.map(Cipher.digest(JSON.stringify(identity)), (digest) => ({ name: `${tenant}:${digest}`, request }))
+    }
+    const cipher = encryptionKey === undefined
+      ? Cipher.none
+      : yield* Cipher.make("Fleet.layerTokensWith", encryptionKey)
+    const store = yield* SharedStore.SharedStore
+    return TokenProvider.TokenSharing.of((client, request) =>
+      Effect.flatMap(
+        "name" in client
+          ? Effect.succeed(client.name)
+          : Effect.map(Cipher.digest(JSON.stringify(client.identity)), (digest) => `${client.tenant}:${digest}`),
+        (name) => SharedToken.make(store, name, cipher, request)
+      )
     )
-  )
+  })
 
 /**
- * `TokenProvider.layerClientCredentials` for a fleet: one token request for all processes whose layers have the same store, host,
- * client and audience. While one process requests a token, the others wait for it, and for a second more if it dies. Failures
- * are not shared. While the store is unavailable, each process requests its own tokens. The connections of all processes must have
- * the same client certificate, or none: a token may be bound to it.
+ * Shares tokens in a fleet. It goes beneath any layer of `TokenProvider`, which then makes one token request for all processes with
+ * the same store, host, client and audience, however the client authenticates. While one process requests a token, the others wait
+ * for it, and for a second more if it dies. Failures are not shared. While the store is unavailable, each process requests its own
+ * tokens. The connections of all processes must have the same client certificate, or none: a token may be bound to it.
  * @since 0.1.0 @category layers
+ * @example `TokenProvider.layerClientCredentials(options).pipe(Layer.provide(Fleet.layerTokensWith({ encryptionKey })))`
  */
-export const layerClientCredentials = (options: TokenProvider.ClientCredentials & Encryption) =>
-  layerRequest("Fleet.layerClientCredentials", options, Methods.clientSecret)
+export const layerTokensWith = (
+  options: Encryption
+): Layer.Layer<TokenProvider.TokenSharing, InvalidInput, SharedStore.SharedStore> =>
+  Layer.effect(TokenProvider.TokenSharing, makeSharing(options))
 
-/** `layerClientCredentials` with each setting from a `Config`. @since 0.1.0 @category layers */
-export const layerClientCredentialsConfig = (
-  options: Config.Config.Wrap<TokenProvider.ClientCredentials & Encryption>
-) => Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerClientCredentials))
-
-/**
- * `TokenProvider.layerPrivateKeyJwt` for a fleet. Processes share tokens as with `layerClientCredentials`, also with those that
- * still use the client's secret. The connections of all processes must have the same client certificate, or none.
- * @since 0.1.0 @category layers
- */
-export const layerPrivateKeyJwt = (options: TokenProvider.PrivateKeyJwt & Encryption) =>
-  layerRequest("Fleet.layerPrivateKeyJwt", options, Methods.privateKeyJwt)
-
-/** `layerPrivateKeyJwt` with each setting from a `Config`. @since 0.1.0 @category layers */
-export const layerPrivateKeyJwtConfig = (options: Config.Config.Wrap<TokenProvider.PrivateKeyJwt & Encryption>) =>
-  Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerPrivateKeyJwt))
-
-/**
- * `TokenProvider.layerMutualTls` for a fleet. The connections of all processes must have the same client certificate: a token may be
- * bound to it.
- * @since 0.1.0 @category layers
- */
-export const layerMutualTls = (options: TokenProvider.MutualTls & Encryption) =>
-  layerRequest("Fleet.layerMutualTls", options, Methods.mutualTls)
-
-/** `layerMutualTls` with each setting from a `Config`. @since 0.1.0 @category layers */
-export const layerMutualTlsConfig = (options: Config.Config.Wrap<TokenProvider.MutualTls & Encryption>) =>
-  Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerMutualTls))
-
-/**
- * `TokenProvider.layerEffect` for a fleet: processes whose layers have the same store and `name` share their tokens.
- * @since 0.1.0 @category layers
- */
-export const layerEffect = <R>(
-  request: Effect.Effect<TokenProvider.IssuedToken, TokenError, R>,
-  options: Encryption & { readonly name: string }
-): Layer.Layer<TokenProvider.TokenProvider, InvalidInput, R | SharedStore.SharedStore> =>
-  layerShared(
-    "Fleet.layerEffect",
-    options,
-    Effect.map(withCurrentServices(request), (request) => ({ name: `effect:${options.name}`, request }))
-  )
+/** `layerTokensWith` with each setting from a `Config`. @since 0.1.0 @category layers */
+export const layerTokensConfig = (options: Config.Config.Wrap<Encryption>) =>
+  Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerTokensWith))

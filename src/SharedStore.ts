@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import type { InvalidInput } from "./Errors.js"
 import * as StoreTimeout from "./internal/fleet/storeTimeout.js"
 import { monotonicMillis } from "./internal/runtime/monotonicClock.js"
 import { disconnect } from "./internal/runtime/runner.js"
@@ -68,8 +69,8 @@ export class SharedStore extends Context.Tag("effect-identity-client/SharedStore
 /** Settings of every store. @since 0.1.0 @category models */
 export interface Options {
   /**
-   * The longest that a slow or unavailable store may delay a permit or a token in all (default: 200 ms). If it is zero or infinite,
-   * `Redis.layerStore` fails with `InvalidInput`, and other layers die with it.
+   * The longest that a slow or unavailable store may delay a permit or a token in all (default: 200 ms). If it is zero or infinite, the
+   * layer fails with `InvalidInput`.
    */
   readonly timeout?: Duration.DurationInput | undefined
 }
@@ -99,15 +100,20 @@ const maxFailing = 1000
  * Makes the service of a backend. A request takes at most a quarter of `timeout`. After a failure the backend gets no request
  * for this key for 100 ms, doubled with each further failure up to a second. The first failure is logged as a warning, also that of
  * another key after a response, and the recovery of all keys as info.
- * Dies with `InvalidInput` if `timeout` is zero or infinite.
+ * Fails with `InvalidInput` if `timeout` is zero or infinite.
  * @since 0.1.0 @category constructors
  */
 export const make = (
   backend: Backend,
   { timeout = StoreTimeout.byDefault }: Options = {}
-): Effect.Effect<Context.Tag.Service<SharedStore>> => {
-  const validated = Effect.orDie(StoreTimeout.validate("SharedStore.make", timeout))
-  return Effect.map(Effect.zipRight(validated, Effect.clock), (clock) => {
+): Effect.Effect<Context.Tag.Service<SharedStore>, InvalidInput> =>
+  Effect.zipRight(StoreTimeout.validate("SharedStore.make", timeout), makeValid(backend, timeout))
+
+const makeValid = (
+  backend: Backend,
+  timeout: Duration.DurationInput
+): Effect.Effect<Context.Tag.Service<SharedStore>> =>
+  Effect.map(Effect.clock, (clock) => {
     const limit = Duration.toMillis(timeout) / requestsInARow
     /** The keys that failed last, in the order of their failures: one of another type says nothing about the others. */
     const failing = new Map<string, { readonly failures: number; readonly pausedUntil: number }>()
@@ -174,7 +180,6 @@ export const make = (
       timeout: Duration.decode(timeout)
     }
   })
-}
 
 const steps = 5
 
@@ -188,7 +193,7 @@ const sleepInSteps = (millis: number) => Effect.repeatN(Effect.sleep(millis / st
 export const layer = <E, R>(
   backend: Effect.Effect<Backend, E, R>,
   options?: Options
-): Layer.Layer<SharedStore, E, Exclude<R, Scope.Scope>> =>
+): Layer.Layer<SharedStore, E | InvalidInput, Exclude<R, Scope.Scope>> =>
   Layer.scoped(SharedStore, Effect.flatMap(backend, (backend) => make(backend, options)))
 
 /** The store in memory removes expired values at most once in this time, in milliseconds. */
@@ -233,4 +238,7 @@ export const memory: Effect.Effect<Backend> = /* @__PURE__ */ Effect.map(Effect.
 })
 
 /** The layer of `memory`. Provide one to all clients that are to share. @since 0.1.0 @category layers */
-export const layerMemory: Layer.Layer<SharedStore> = /* @__PURE__ */ layer(memory)
+export const layerMemory: Layer.Layer<SharedStore> = /* @__PURE__ */ Layer.effect(
+  SharedStore,
+  /* @__PURE__ */ Effect.flatMap(memory, (backend) => makeValid(backend, StoreTimeout.byDefault))
+)

@@ -8,6 +8,7 @@ import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import type { InvalidInput, TokenError } from "./Errors.js"
@@ -15,6 +16,7 @@ import { withCurrentServices } from "./internal/runtime/fiber.js"
 import * as Methods from "./internal/token/authenticationMethods.js"
 import * as Cache from "./internal/token/cache.js"
 import { dated, type IssuedToken } from "./internal/token/issuedToken.js"
+import type * as Sharing from "./internal/token/sharing.js"
 
 /**
  * The service that supplies tokens (contract: Authentication). It runs in a fiber of its own: a `FiberRef` that it sets keeps its value
@@ -22,6 +24,13 @@ import { dated, type IssuedToken } from "./internal/token/issuedToken.js"
  * @since 0.1.0 @category tags
  */
 export class TokenProvider extends Context.Tag("effect-identity-client/TokenProvider")<TokenProvider, Cache.Tokens>() {}
+
+/**
+ * Shares tokens with other processes. `Fleet.layerTokens` provides it to the layers of this module; without it, each process requests
+ * its own tokens.
+ * @since 0.1.0 @category tags
+ */
+export class TokenSharing extends Context.Tag("effect-identity-client/TokenSharing")<TokenSharing, Sharing.Share>() {}
 
 export type { AccessToken, IssuedToken } from "./internal/token/issuedToken.js"
 
@@ -55,14 +64,32 @@ export const layerBearerConfig = (
   token: Config.Config<Redacted.Redacted>
 ): Layer.Layer<TokenProvider, ConfigError.ConfigError> => Layer.unwrapEffect(Effect.map(token, layerBearer))
 
+/** Makes a provider whose tokens are shared as `TokenSharing` does, if it is provided. */
+const makeShared = (client: Sharing.Client | undefined, request: Effect.Effect<IssuedToken, TokenError>) =>
+  Effect.gen(function*() {
+    const share = Option.getOrUndefined(yield* Effect.serviceOption(TokenSharing))
+    if (share === undefined) return yield* make(request)
+    if (client !== undefined) return yield* Cache.make(yield* share(client, dated(request)))
+    yield* Effect.logWarning("the tokens of TokenProvider.layerEffect are NOT shared by the fleet: set its option name")
+    return yield* make(request)
+  })
+
 /**
- * Supplies tokens from an effect. It runs when a token is needed, and its tokens are cached as `make` describes.
+ * Supplies tokens from an effect. It runs when a token is needed, and its tokens are cached as `make` describes. In a fleet
+ * (`Fleet.layerTokens`), processes with the same `name` share their tokens; without a name they share none, and a warning is logged.
  * @since 0.1.0 @category layers @example `TokenProvider.layerEffect(Effect.map(readSecret, (token) => ({ token })))`
  */
 export const layerEffect = <R>(
-  request: Effect.Effect<IssuedToken, TokenError, R>
+  request: Effect.Effect<IssuedToken, TokenError, R>,
+  { name }: { readonly name?: string | undefined } = {}
 ): Layer.Layer<TokenProvider, never, R> =>
-  Layer.scoped(TokenProvider, Effect.flatMap(withCurrentServices(request), make))
+  Layer.scoped(
+    TokenProvider,
+    Effect.flatMap(
+      withCurrentServices(request),
+      (request) => makeShared(name === undefined ? undefined : { name: `effect:${name}` }, request)
+    )
+  )
 
 /** Makes the layer of a token request. */
 const layerRequest = <Options>(
@@ -70,7 +97,13 @@ const layerRequest = <Options>(
   options: Options,
   method: Methods.Method<Options>
 ): Layer.Layer<TokenProvider, InvalidInput, HttpClient.HttpClient> =>
-  Layer.scoped(TokenProvider, Effect.flatMap(method(caller, options), ({ request }) => make(request)))
+  Layer.scoped(
+    TokenProvider,
+    Effect.flatMap(
+      method(caller, options),
+      ({ identity, request, tenant }) => makeShared({ tenant, identity }, request)
+    )
+  )
 
 /**
  * Supplies tokens by OAuth 2.0 client credentials and caches them as `make` describes. A request is made up to three

@@ -1,7 +1,7 @@
 /** What the processes of a cluster have in common: the database, and a client for each tenant. */
 import { PgClient } from "@effect/sql-pg"
 import { Config, Layer } from "effect"
-import { IdentityClient } from "effect-identity-client"
+import { IdentityClient, TokenProvider } from "effect-identity-client"
 import * as Cluster from "effect-identity-client/Cluster"
 import * as Fleet from "effect-identity-client/Fleet"
 import * as Jobs from "effect-identity-client/Jobs"
@@ -17,10 +17,12 @@ export const DatabaseLive = Layer.effectDiscard(Cluster.migrations).pipe(
 const clientOf = (baseUrl: string) =>
   IdentityClient.layer({ baseUrl }).pipe(
     Layer.provide(Fleet.layerRateLimiter),
-    Layer.provide(Fleet.layerClientCredentialsConfig({
+    Layer.provide(TokenProvider.layerClientCredentialsConfig({
       authUrl: Config.succeed(new URL(baseUrl).origin),
       clientId: Config.string("IDENTITY_CLIENT_ID"),
-      clientSecret: Config.redacted("IDENTITY_CLIENT_SECRET"),
+      clientSecret: Config.redacted("IDENTITY_CLIENT_SECRET")
+    })),
+    Layer.provide(Fleet.layerTokensConfig({
       encryptionKey: Config.redacted("TOKEN_KEY") // 32 bytes in base64: `openssl rand -base64 32`
     }))
   )

@@ -89,7 +89,8 @@ class Fleet {
       const { clock, skew } = skewed(yield* Effect.clock)
       const scope = yield* Scope.make()
       const services = yield* Layer.build(Layer.fresh(
-        Layer.merge(Layers.layerRateLimiter, Layers.layerEffect(this.issue, { name: "t" })).pipe(
+        Layer.merge(Layers.layerRateLimiter, TokenProvider.layerEffect(this.issue, { name: "t" })).pipe(
+          Layer.provide(Layers.layerTokensWith({})),
           Layer.provide(layerOf(this.store))
         )
       )).pipe(Scope.extend(scope), Effect.withClock(clock), Effect.orDie)

@@ -60,7 +60,11 @@ describe("the token of a fleet", () => {
         Effect.succeed({ body: { access_token: "t1", token_type: "Bearer", expires_in: 100 } })
       )
       const clientSecret = Redacted.make("secret")
-      const tokens = Fleet.layerClientCredentials({ clientId: "id", clientSecret, authUrl: "https://one.example.com" })
+      const tokens = TokenProvider.layerClientCredentials({
+        clientId: "id",
+        clientSecret,
+        authUrl: "https://one.example.com"
+      }).pipe(Layer.provide(Fleet.layerTokensWith({})))
       const context = yield* Layer.build(Layer.provide(tokens, [layer, store]))
       assert.strictEqual(Redacted.value(yield* Context.get(context, TokenProvider.TokenProvider).get), "t1")
       assert.match(Array.from(names).join(), /^token:\d+:https:\/\/one\.example\.com:[0-9a-f]{32}$/)

@@ -60,10 +60,11 @@ type Request = Effect.Effect<TokenProvider.IssuedToken, TokenError>
 const process = (
   store: Pick<FlakyStore, "backend">,
   request: Request,
-  options: Fleet.Encryption & { readonly name?: string } = {}
+  { name = "tenant", ...options }: Fleet.Encryption & { readonly name?: string } = {}
 ) =>
   Layer.build(
-    Fleet.layerEffect(request, { name: "tenant", ...options }).pipe(
+    TokenProvider.layerEffect(request, { name }).pipe(
+      Layer.provide(Fleet.layerTokensWith(options)),
       Layer.provide(layerOf(store)),
       Layer.fresh
     )
@@ -218,12 +219,16 @@ describe("a fleet's token", () => {
       )
       const tokenOf = (options: Partial<TokenProvider.ClientCredentials>) =>
         Layer.build(
-          Fleet.layerClientCredentials({
+          TokenProvider.layerClientCredentials({
             clientId: "id",
             clientSecret: Redacted.make("secret"),
             authUrl: "https://one.example.com",
             ...options
-          } as TokenProvider.ClientCredentials).pipe(Layer.provide([layer, layerOf(store)]), Layer.fresh)
+          } as TokenProvider.ClientCredentials).pipe(
+            Layer.provide(Fleet.layerTokensWith({})),
+            Layer.provide([layer, layerOf(store)]),
+            Layer.fresh
+          )
         ).pipe(
           Effect.flatMap((context) => Effect.map(Context.get(context, TokenProvider.TokenProvider).get, Redacted.value))
         )
@@ -247,12 +252,14 @@ describe("settings from a Config", () => {
         Effect.succeed({ body: { access_token: "its-text", token_type: "Bearer", expires_in: 100 } })
       )
       const context = yield* Layer.build(
-        Fleet.layerClientCredentialsConfig({
+        TokenProvider.layerClientCredentialsConfig({
           authUrl: Config.string("URL"),
           clientId: Config.string("ID"),
-          clientSecret: Config.redacted("SECRET"),
-          encryptionKey: Config.redacted("KEY")
-        }).pipe(Layer.provide([layer, layerOf(store)]))
+          clientSecret: Config.redacted("SECRET")
+        }).pipe(
+          Layer.provide(Fleet.layerTokensConfig({ encryptionKey: Config.redacted("KEY") })),
+          Layer.provide([layer, layerOf(store)])
+        )
       )
       assert.strictEqual(Redacted.value(yield* Context.get(context, TokenProvider.TokenProvider).get), "its-text")
       assert.deepStrictEqual(arrived.map(({ url }) => url), ["https://one.example.com/oauth/token/"])
@@ -516,7 +523,10 @@ describe("a token request of a user's own", () => {
         })).pipe(Effect.orDie)
       const context = yield* Effect.withSpan(
         Layer.build(
-          Fleet.layerEffect(request, { name: "spans" }).pipe(Layer.provide(SharedStore.layerMemory))
+          TokenProvider.layerEffect(request, { name: "spans" }).pipe(
+            Layer.provide(Fleet.layerTokensWith({})),
+            Layer.provide(SharedStore.layerMemory)
+          )
         ),
         "building"
       ).pipe(Logger.withMinimumLogLevel(LogLevel.None))
@@ -860,19 +870,32 @@ describe("the stored value", () => {
       ]
       assert.deepStrictEqual(yield* all([one.get, two.get]), ["t1", "t2"])
       const refused = yield* Effect.flip(process(store, request, { encryptionKey: Redacted.make("x") }))
-      assert.strictEqual(refused.operation, "Fleet.layerEffect")
-      const settings = { authUrl: "https://one.example.com", clientId: "id", clientSecret: Redacted.make("secret") }
-      const alike = yield* Effect.flip(Layer.build(
-        Fleet.layerClientCredentials({ ...settings, encryptionKey: Redacted.make("x") }).pipe(
-          Layer.provide([inProcess(() => Effect.never).layer, layerOf(store)])
+      assert.strictEqual(refused.operation, "Fleet.layerTokensWith")
+    })))
+
+  it.effect("is not shared without a name, which is a warning", () =>
+    virtually(Effect.gen(function*() {
+      const store = yield* flakyStore
+      const { request } = endpoint()
+      const build = Layer.build(Layer.fresh(
+        TokenProvider.layerEffect(request).pipe(
+          Layer.provide(Fleet.layerTokensWith({})),
+          Layer.provide(layerOf(store))
         )
       ))
-      assert.strictEqual(alike.operation, "Fleet.layerClientCredentials")
-      const address = yield* Effect.flip(Layer.build(
-        Fleet.layerClientCredentials({ ...settings, authUrl: "ftp://one.example.com" }).pipe(
-          Layer.provide([inProcess(() => Effect.never).layer, layerOf(store)])
-        )
-      ))
-      assert.strictEqual(address.operation, "Fleet.layerClientCredentials")
+      const tokens: Array<string> = []
+      const lines = yield* warnings(Effect.forEach([1, 2], () =>
+        Effect.flatMap(build, (context) =>
+          Effect.map(Context.get(context, TokenProvider.TokenProvider).get, (token) =>
+            void tokens.push(Redacted.value(token))))))
+      assert.deepStrictEqual(tokens, ["t1", "t2"])
+      assert.deepStrictEqual(store.values(), [])
+      const warning = "the tokens of TokenProvider.layerEffect are NOT shared by the fleet: set its option name"
+      assert.deepStrictEqual(
+        lines.filter((line) =>
+          line.includes("NOT shared")
+        ),
+        [warning, warning]
+      )
     })))
 })

@@ -104,7 +104,8 @@ const seed: Tenant.Seed = Tenant.demo
 const reply: Testing.Reply = Testing.reply({ body: { id: "est_1" } })
 
 export const OverRedis = IdentityClient.layer(options).pipe(
-  Layer.provide(Layer.merge(Fleet.layerRateLimiter, Fleet.layerClientCredentials(credentials))),
+  Layer.provide([Fleet.layerRateLimiter, TokenProvider.layerClientCredentials(credentials)]),
+  Layer.provide(Fleet.layerTokensWith({})),
   Layer.provide(Redis.layerStore(redis)),
   Layer.provide(Node.layerHttpClientWith(transport))
 )

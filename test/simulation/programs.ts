@@ -68,9 +68,10 @@ export const clientLayer = ({ network, permits, storage, world }: Site, process:
   )
   const clientOf = (origin: string) => {
     const credentials = { authUrl: origin, clientId: client.id, clientSecret: client.secret }
+    const own = TokenProvider.layerClientCredentials(credentials)
     const tokens = isFleet
-      ? Layer.provide(Fleet.layerClientCredentials({ ...credentials, encryptionKey }), store)
-      : TokenProvider.layerClientCredentials(credentials)
+      ? own.pipe(Layer.provide(Fleet.layerTokensWith({ encryptionKey })), Layer.provide(store))
+      : own
     return IdentityClient.layer({ baseUrl: `${origin}/api/v2` }).pipe(
       Layer.provide(Layer.merge(tokens, limiter)),
       Layer.provide(http)

@@ -67,7 +67,7 @@ export class Storage {
   /** The store as a process has it in one of its lives. */
   storeOf(process: number, life: Life): Layer.Layer<SharedStore.SharedStore> {
     const keys: Keys = new Map()
-    const store = SharedStore.layer(Effect.succeed(this.backendOf(process, life, keys)))
+    const store = Layer.orDie(SharedStore.layer(Effect.succeed(this.backendOf(process, life, keys))))
     return Layer.map(
       store,
       (context) =>

@@ -1,5 +1,6 @@
 /** Stores for fleets within one process that can fail, hang, lose their values and be cut off. */
 import { Clock, Effect, Layer } from "effect"
+import type { InvalidInput } from "../../src/Errors.js"
 import * as SharedStore from "../../src/SharedStore.js"
 
 export interface FlakyStore {
@@ -64,7 +65,8 @@ export const flakyStore: Effect.Effect<FlakyStore> = Effect.gen(function*() {
 export const layerOf = (
   { backend }: Pick<FlakyStore, "backend">,
   options?: SharedStore.Options
-): Layer.Layer<SharedStore.SharedStore> => Layer.fresh(SharedStore.layer(Effect.succeed(backend), options))
+): Layer.Layer<SharedStore.SharedStore, InvalidInput> =>
+  Layer.fresh(SharedStore.layer(Effect.succeed(backend), options))
 
 /** A client's own connection to a store, which can be cut for good. */
 export const lineTo = ({ backend }: FlakyStore) => {

@@ -1,7 +1,7 @@
 /** A fleet's store under full control of a test, and snapshots as another process might have written them. */
 import { Headers } from "@effect/platform"
 import { Clock, Context, Duration, Effect, Layer, Logger, Option, type Scope } from "effect"
-import type { RateLimited } from "../../src/Errors.js"
+import type { InvalidInput, RateLimited } from "../../src/Errors.js"
 import * as Fleet from "../../src/Fleet.js"
 import type { Member } from "../../src/internal/fleet/membership.js"
 import { type FleetSnapshot, makeFormat } from "../../src/internal/fleet/snapshotFormat.js"
@@ -226,7 +226,7 @@ export const exchange = (
 ) => Effect.flatMap(acquire(limiter, which), ({ settle }) => Effect.flatMap(Effect.delay(response, millis), settle))
 
 /** The number of calls that start at once in a new process that is alone: fewer where other clients use the bucket. */
-export const startsAtOnce = (store: Store): Effect.Effect<number> =>
+export const startsAtOnce = (store: Store): Effect.Effect<number, InvalidInput> =>
   Effect.scoped(Effect.gen(function*() {
     yield* store.put({ ...yield* store.snapshot, members: {} })
     const { times } = yield* begin(yield* makeProcess(store), 100)
@@ -235,7 +235,7 @@ export const startsAtOnce = (store: Store): Effect.Effect<number> =>
   }))
 
 /** The same where a process has left this knowledge. */
-export const startsAfter = (known: Known): Effect.Effect<number> =>
+export const startsAfter = (known: Known): Effect.Effect<number, InvalidInput> =>
   Effect.flatMap(makeStore, (store) => Effect.zipRight(left(store, known), startsAtOnce(store)))
 
 /** The calls left in the bucket of the first operation, as a process knows it. */

@@ -5,7 +5,7 @@ import { decodeJwt } from "jose"
 import { createSign } from "node:crypto"
 import type { TokenError } from "../../src/Errors.js"
 import * as Fleet from "../../src/Fleet.js"
-import type * as TokenProvider from "../../src/TokenProvider.js"
+import * as TokenProvider from "../../src/TokenProvider.js"
 import { dated, over, refused } from "../support/keyNetwork.js"
 import { first, second } from "../support/keys.js"
 import { get, inSmallSteps, invalidate, issue } from "../support/tokens.js"
@@ -128,14 +128,17 @@ describe("a token request with a private key", () => {
   it.effect("serves a fleet, which shares the token of a client with that of its secret", () => {
     const { arrived, layer } = inProcess((nth) => Effect.succeed(issue(nth, { expires_in: 86_400 })))
     const common = { domain: "t.example.com", clientId: "c" }
-    const byKey = Fleet.layerPrivateKeyJwt({ ...common, privateKey: first.privateKey })
-    const bySecret = Fleet.layerClientCredentials({ ...common, clientSecret: Redacted.make("s") })
-    const byCertificate = Fleet.layerMutualTls(common)
+    const byKey = TokenProvider.layerPrivateKeyJwt({ ...common, privateKey: first.privateKey })
+    const bySecret = TokenProvider.layerClientCredentials({ ...common, clientSecret: Redacted.make("s") })
+    const byCertificate = TokenProvider.layerMutualTls(common)
     return Effect.gen(function*() {
       const store = yield* Layer.build(Fleet.SharedStore.layerMemory)
       const tokenOf = (tokens: typeof byKey) =>
         Effect.gen(function*() {
-          const context = yield* Layer.build(Layer.provide(tokens, [layer, Layer.succeedContext(store)]))
+          const context = yield* Layer.build(tokens.pipe(
+            Layer.provide(Fleet.layerTokensWith({})),
+            Layer.provide([layer, Layer.succeedContext(store)])
+          ))
           const token = yield* inSmallSteps(Effect.provide(get, context))
           yield* TestClock.adjust("1 second") // until it is in the store
           return token

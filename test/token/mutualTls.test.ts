@@ -1,4 +1,5 @@
 /** Clients that a certificate proves, over TLS; and tokens of other types than `Bearer`. */
+import type { HttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { rootCertificates } from "node:tls"
@@ -107,7 +108,7 @@ describe("the scheme of the header Authorization is", () => {
   const byMutualTls: Layer.Layer<
     TokenProvider.TokenProvider,
     unknown,
-    Layer.Layer.Context<ReturnType<typeof Fleet.layerMutualTls>>
+    HttpClient.HttpClient | Fleet.SharedStore.SharedStore
   > = TokenProvider.layerMutualTls(options)
 
   for (
@@ -128,7 +129,7 @@ describe("the scheme of the header Authorization is", () => {
   const encryptionKey = Redacted.make("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")
   it.scopedLive("the token's, also for a process that finds it in the store of a fleet", () =>
     Effect.map(
-      headersWith("DPoP", Fleet.layerMutualTls({ ...options, encryptionKey }), 2),
+      headersWith("DPoP", Layer.provide(byMutualTls, Fleet.layerTokensWith({ encryptionKey })), 2),
       (headers) => assert.deepStrictEqual(headers, ["DPoP t1", "DPoP t1"])
     ))
 

@@ -13,6 +13,7 @@ import * as IdentityClient from "../../../src/IdentityClient.js"
 import * as Jobs from "../../../src/Jobs.js"
 import * as Node from "../../../src/Node.js"
 import * as Tenant from "../../../src/Tenant.js"
+import * as TokenProvider from "../../../src/TokenProvider.js"
 import { layerCluster } from "./cluster.js"
 
 /** The argument of the process. */
@@ -38,12 +39,10 @@ const { full } = Tenant.demoClients
 const clientOf = (tenant: string) => {
   const origin = settings.origins[Number(tenant)] ?? ""
   return IdentityClient.layer({ baseUrl: `${origin}/api/v2` }).pipe(
-    Layer.provide(Fleet.layerClientCredentials({
-      authUrl: origin,
-      clientId: full.id,
-      clientSecret: full.secret,
-      encryptionKey: Redacted.make(settings.encryptionKey)
-    }))
+    Layer.provide(
+      TokenProvider.layerClientCredentials({ authUrl: origin, clientId: full.id, clientSecret: full.secret })
+    ),
+    Layer.provide(Fleet.layerTokensWith({ encryptionKey: Redacted.make(settings.encryptionKey) }))
   )
 }
 

@@ -15,14 +15,12 @@ const url = process.env["FLEET_STORE"] ?? ""
 
 const services = (origin: string) => {
   const credentials = { authUrl: origin, clientId: full.id, clientSecret: full.secret }
+  const tokens = library.TokenProvider.layerClientCredentials(credentials)
   return url === ""
-    ? Layer.merge(library.RateLimiter.layer, library.TokenProvider.layerClientCredentials(credentials))
+    ? Layer.merge(library.RateLimiter.layer, tokens)
     : Layer.merge(
       Fleet.layerRateLimiter,
-      Fleet.layerClientCredentials({
-        ...credentials,
-        encryptionKey: Redacted.make(process.env["FLEET_KEY"] ?? "")
-      })
+      Layer.provide(tokens, Fleet.layerTokensWith({ encryptionKey: Redacted.make(process.env["FLEET_KEY"] ?? "") }))
     )
 }
 

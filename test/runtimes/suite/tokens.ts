@@ -154,12 +154,13 @@ export const tokens = [
     "a fleet shares one encrypted token and one limit through a store",
     Effect.gen(function*() {
       const server = yield* tenant({ buckets: small })
-      const tokens = Fleet.layerClientCredentials({
+      const tokens = TokenProvider.layerClientCredentials({
         authUrl: server.origin,
         clientId: Tenant.demoClients.full.id,
-        clientSecret: Tenant.demoClients.full.secret,
+        clientSecret: Tenant.demoClients.full.secret
+      }).pipe(Layer.provide(Fleet.layerTokensWith({
         encryptionKey: Redacted.make("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")
-      })
+      })))
       yield* Effect.gen(function*() {
         const store = yield* Layer.build(Fleet.SharedStore.layerMemory)
         const fleetMember = Effect.provide(
