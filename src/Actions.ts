@@ -2,8 +2,8 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import { isTransient } from "./Errors.js"
 import type { IdentityClient } from "./IdentityClient.js"
-import { isPassing } from "./internal/exports/exportError.js"
 import { isBackgroundWork } from "./internal/limiter/backgroundWork.js"
 import { withoutFailureLogs, withSetting } from "./internal/runtime/fiber.js"
 import { TaggedError } from "./internal/runtime/taggedError.js"
@@ -178,15 +178,13 @@ const awaitLive = (deployment: Deployment, timeout: Duration.DurationInput) =>
           details = []
         })
       ),
-      Effect.catchIf((error) => error._tag !== "DeploymentFailed" && isPassing(error), ({ message }) =>
+      Effect.catchIf(isTransient, ({ message }) =>
         Effect.sync(() => {
           details = [message]
           return false
         })),
       // Looks are cheap for others: they leave the limiter's reserve alone.
-      (look) =>
-        withSetting(look, isBackgroundWork, () =>
-          true)
+      (look) => withSetting(look, isBackgroundWork, () => true)
     )
     const poll = (millis: number): typeof look =>
       Effect.flatMap(

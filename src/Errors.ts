@@ -9,6 +9,8 @@ import type * as Redacted from "effect/Redacted"
 import { defined } from "./internal/runtime/defined.js"
 import { TaggedError } from "./internal/runtime/taggedError.js"
 
+export { concerns, isTransient, outcome } from "./internal/runtime/failures.js"
+
 /** The fields that all failures reported by the service share. @since 0.1.0 @category models */
 export interface ErrorDetails {
   /** The operation that failed, for example `deleteEventStream`. */
@@ -219,7 +221,7 @@ export class TokenError extends TaggedError("TokenError")<{
   readonly retryAfter?: Duration.Duration
   /** The token quotas of the token endpoint's response, if it has any. */
   readonly quotas?: ReadonlyArray<TokenQuota>
-  /** The code of the system or transport if there was no response, for example `ECONNREFUSED`. */
+  /** The code of the system or transport if there was no response, for example `ECONNREFUSED`; `no-response` if it has none. */
   readonly code?: string
 }> {}
 
