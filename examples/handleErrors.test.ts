@@ -81,7 +81,7 @@ describe("a call that is made again patiently", () => {
 // One line for a log: what failed, and what to search for in the service's log. For any failure of any operation.
 const describeFailure = (error: { readonly _tag: string; readonly message: string }) => {
   const fields: Readonly<Record<string, unknown>> = { ...error }
-  const details = ["operation", "status", "reason", "outcome", "code", "errorCode", "requestId"].flatMap((name) =>
+  const details = ["status", "reason", "outcome", "code", "errorCode", "requestId"].flatMap((name) =>
     fields[name] === undefined ? [] : [`${name} ${String(fields[name])}`]
   )
   return [`${error._tag}: ${error.message}`, ...details].join(", ")
@@ -91,18 +91,18 @@ const describeFailure = (error: { readonly _tag: string; readonly message: strin
 describe("a failure in one line", () => {
   const lines: ReadonlyArray<readonly [string, Testing.Reply]> = [
     [
-      "BadRequest: No such connection, operation createUsersExport, status 400, errorCode invalid_body",
+      "BadRequest: createUsersExport: No such connection, status 400, errorCode invalid_body",
       failure(400, "No such connection", "invalid_body")
     ],
     [
-      "RateLimited: Global limit has been reached, operation createUsersExport, status 429",
+      "RateLimited: createUsersExport: Global limit has been reached, status 429",
       Testing.reply({
         status: 429,
         body: { statusCode: 429, message: "Global limit has been reached" }
       })
     ],
     [
-      "TransportError: createUsersExport: tenant.example.com did not respond (ECONNRESET), operation createUsersExport, outcome unknown, code ECONNRESET",
+      "TransportError: createUsersExport: tenant.example.com did not respond (ECONNRESET), outcome unknown, code ECONNRESET",
       Testing.noReply("ECONNRESET")
     ]
   ]

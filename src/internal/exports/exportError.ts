@@ -1,7 +1,7 @@
 /** The failures of exports. None contains a link, a token or a row. */
+import * as Data from "effect/Data"
 import type * as Redacted from "effect/Redacted"
 import { defined } from "../runtime/defined.js"
-import { TaggedError } from "../runtime/taggedError.js"
 
 /**
  * The reason why an export failed.
@@ -49,7 +49,7 @@ export type ExportReason =
   | "superseded"
 
 /** An export that failed. Its message contains no link and no row. @since 0.1.0 @category errors */
-export class ExportError extends TaggedError("ExportError")<{
+export class ExportError extends Data.TaggedError("ExportError")<{
   readonly reason: ExportReason
   readonly message: string
   /** The id of the job, if it is known: with `Options.job` another run goes on with it. */
@@ -72,7 +72,7 @@ export const withJob = (job: string) => <E>(error: E): E | ExportError =>
     : error
 
 /** A row that cannot be read or does not match the schema. It takes the row's place in the stream. @since 0.1.0 @category errors */
-export class UndecodableRow extends TaggedError("UndecodableRow")<{
+export class UndecodableRow extends Data.TaggedError("UndecodableRow")<{
   /** The line of the file on which the row begins, counted from 1. The header row of CSV counts. */
   readonly line: number
   readonly message: string

@@ -28,6 +28,6 @@ export const transportError = (
     ? `${host} could not be reached`
     : `${host} did not respond`
   return new TransportError(
-    defined({ operation, outcome, message: `${operation}: ${problem}${inParentheses(code)}`, code })
+    defined({ operation, outcome, message: `${problem}${inParentheses(code)}`, code })
   )
 }

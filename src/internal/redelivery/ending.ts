@@ -1,7 +1,6 @@
 /** The error of a run that ends before its ids do, and which failures of a call end it. */
 import * as Data from "effect/Data"
 import { concerns, passesWithTime } from "../runtime/failures.js"
-import { TaggedError } from "../runtime/taggedError.js"
 import type { CallFailure, Reason } from "./outcome.js"
 
 /**
@@ -9,7 +8,7 @@ import type { CallFailure, Reason } from "./outcome.js"
  * journal are as before: run the same ids again once the cause is gone.
  * @since 0.1.0 @category errors
  */
-export class RunError extends TaggedError("RunError")<{
+export class RunError extends Data.TaggedError("RunError")<{
   /**
    * `streamNotFound`: there is no event stream with this id. `refused`: the service accepts no call of this client: no token, 401, or
    * 403 for a missing scope or another reason. `unavailable`: it gave no usable response for as long as `giveUpAfter`.
