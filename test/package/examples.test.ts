@@ -248,7 +248,7 @@ describe("the scripts", () => {
       "exportUsers",
       ["--format", "xml"],
       {},
-      /^InvalidInput: createUsersExport: format: expected csv or json$/m
+      /^InvalidInput: exportUsers: format: expected csv or json$/m
     ],
     ["a missing argument", "updateTokenExchangeProfile", [], {}, /usage: updateTokenExchangeProfile PROFILE_ID/]
   ]
