@@ -1,12 +1,12 @@
 /** Versions of actions: finds and compares them, and rolls an action back to an earlier one. */
+import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import { isTransient } from "./Errors.js"
 import type { IdentityClient } from "./IdentityClient.js"
-import { isPassing } from "./internal/exports/exportError.js"
 import { isBackgroundWork } from "./internal/limiter/limiter.js"
 import { withoutFailureLogs, withSetting } from "./internal/runtime/fiber.js"
-import { TaggedError } from "./internal/runtime/taggedError.js"
 import type * as Operation from "./Operation.js"
 import { deployActionVersion } from "./operations/deployActionVersion.js"
 import { getAction } from "./operations/getAction.js"
@@ -15,13 +15,29 @@ import { type ActionVersion, listActionVersions } from "./operations/listActionV
 import * as Pagination from "./Pagination.js"
 
 /** The action has no version of this number. @since 0.1.0 @category errors */
-export class VersionNotFound extends TaggedError("VersionNotFound")<{
+export class VersionNotFound extends Data.TaggedError("VersionNotFound")<{
   readonly actionId: string
   readonly number: number
+  readonly message: string
 }> {
-  override get message(): string {
-    return `this action has no version ${this.number}`
+  constructor(props: { readonly actionId: string; readonly number: number }) {
+    super({ ...props, message: `this action has no version ${props.number}` })
   }
+}
+
+const deploymentProblems = {
+  failed: "could not be built",
+  superseded: "was deployed, but a later version is live",
+  timeout: "is deployed, but was not live in time"
+}
+
+interface FailedDeployment {
+  readonly actionId: string
+  readonly reason: "failed" | "superseded" | "timeout"
+  /** The version that was deployed. */
+  readonly version: ActionVersion
+  /** The messages of the build; after a `timeout` the message of the last look at the action, if it failed. */
+  readonly details: ReadonlyArray<string>
 }
 
 /**
@@ -29,22 +45,12 @@ export class VersionNotFound extends TaggedError("VersionNotFound")<{
  * not live at the `timeout`, after which it still may become so.
  * @since 0.1.0 @category errors
  */
-export class DeploymentFailed extends TaggedError("DeploymentFailed")<{
-  readonly actionId: string
-  readonly reason: "failed" | "superseded" | "timeout"
-  /** The version that was deployed. */
-  readonly version: ActionVersion
-  /** The messages of the build; after a `timeout` the message of the last look at the action, if it failed. */
-  readonly details: ReadonlyArray<string>
-}> {
-  override get message(): string {
-    const { details, reason, version: { number = "?" } } = this
-    const problems = {
-      failed: "could not be built",
-      superseded: "was deployed, but a later version is live",
-      timeout: "is deployed, but was not live in time"
-    }
-    return [`version ${number} ${problems[reason]}`, ...details].join(": ")
+export class DeploymentFailed extends Data.TaggedError("DeploymentFailed")<
+  FailedDeployment & { readonly message: string }
+> {
+  constructor(props: FailedDeployment) {
+    const { details, reason, version: { number = "?" } } = props
+    super({ ...props, message: [`version ${number} ${deploymentProblems[reason]}`, ...details].join(": ") })
   }
 }
 
@@ -178,15 +184,13 @@ const awaitLive = (deployment: Deployment, timeout: Duration.DurationInput) =>
           details = []
         })
       ),
-      Effect.catchIf((error) => error._tag !== "DeploymentFailed" && isPassing(error), ({ message }) =>
+      Effect.catchIf(isTransient, ({ message }) =>
         Effect.sync(() => {
           details = [message]
           return false
         })),
       // Looks are cheap for others: they leave the limiter's reserve alone.
-      (look) =>
-        withSetting(look, isBackgroundWork, () =>
-          true)
+      (look) => withSetting(look, isBackgroundWork, () => true)
     )
     const poll = (millis: number): typeof look =>
       Effect.flatMap(

@@ -7,15 +7,17 @@ import type * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
 import type * as Redacted from "effect/Redacted"
 import { defined } from "./internal/runtime/defined.js"
-import { TaggedError } from "./internal/runtime/taggedError.js"
+import { OperationError } from "./internal/runtime/operationError.js"
+
+export { concerns, isTransient, outcome } from "./internal/runtime/failures.js"
 
 /** The fields that all failures reported by the service share. @since 0.1.0 @category models */
 export interface ErrorDetails {
   /** The operation that failed, for example `deleteEventStream`. */
   readonly operation: string
   /**
-   * The service's message, at most 500 characters on one line; in an `UnexpectedResponse` after the operation and, if one came, status and host. `…`
-   * replaces secrets, headers and strings of the call's input.
+   * The operation, and the service's message, at most 500 characters on one line; in an `UnexpectedResponse` after status and host. `…` replaces
+   * secrets, headers and strings of the call's input.
    */
   readonly message: string
   /** The service's machine-readable code, for example `invalid_body`. */
@@ -79,14 +81,14 @@ export const statusError = <const Tag extends string, const Status extends numbe
   tag: Tag,
   status: Status
 ): StatusErrorClass<Tag, Status> =>
-  class extends TaggedError(tag)<ErrorDetails> {
+  class extends OperationError(tag)<ErrorDetails> {
     static readonly status: Status = status
     static matches(_response: ErrorResponse): boolean {
       return true
     }
     readonly status: Status = status
     constructor({ errorCode, message, operation, raw, requestId, retryAfter }: ErrorDetails) {
-      super(defined({ operation, message, errorCode, requestId, retryAfter, raw }) as never) // sound: TypeScript cannot resolve `TaggedError`'s conditional argument type
+      super(defined({ operation, message, errorCode, requestId, retryAfter, raw }) as never) // sound: TypeScript cannot resolve `OperationError`'s conditional argument type
     }
   }
 
@@ -172,7 +174,7 @@ export interface Issue {
 }
 
 /** The input breaks the contract's patterns, lengths or names. Nothing was sent. @since 0.1.0 @category errors */
-export class InvalidInput extends TaggedError("InvalidInput")<{
+export class InvalidInput extends OperationError("InvalidInput")<{
   readonly operation: string
   /** Every problem of the input, at any depth. */
   readonly issues: ReadonlyArray<Issue>
@@ -205,7 +207,7 @@ export interface TokenQuota {
  * request with 401 and carried nothing out.
  * @since 0.1.0 @category errors
  */
-export class TokenError extends TaggedError("TokenError")<{
+export class TokenError extends OperationError("TokenError")<{
   /** The operation that needed the token. */
   readonly operation: string
   readonly message: string
@@ -219,12 +221,12 @@ export class TokenError extends TaggedError("TokenError")<{
   readonly retryAfter?: Duration.Duration
   /** The token quotas of the token endpoint's response, if it has any. */
   readonly quotas?: ReadonlyArray<TokenQuota>
-  /** The code of the system or transport if there was no response, for example `ECONNREFUSED`. */
+  /** The code of the system or transport if there was no response, for example `ECONNREFUSED`; `no-response` if it has none. */
   readonly code?: string
 }> {}
 
 /** No complete response came. `outcome` says whether the call was carried out. @since 0.1.0 @category errors */
-export class TransportError extends TaggedError("TransportError")<{
+export class TransportError extends OperationError("TransportError")<{
   readonly operation: string
   readonly message: string
   /**
@@ -237,7 +239,7 @@ export class TransportError extends TaggedError("TransportError")<{
 }> {}
 
 /** The response has an undeclared status, or a body that cannot be decoded. @since 0.1.0 @category errors */
-export class UnexpectedResponse extends TaggedError("UnexpectedResponse")<
+export class UnexpectedResponse extends OperationError("UnexpectedResponse")<
   ErrorDetails & {
     readonly status: number
     /**

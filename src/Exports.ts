@@ -10,17 +10,11 @@ import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
-import { InvalidInput } from "./Errors.js"
+import { InvalidInput, isTransient, outcome } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
 import { makeCsvParser } from "./internal/exports/csv.js"
 import { download } from "./internal/exports/download.js"
-import {
-  type ExportError,
-  isPassing,
-  type UndecodableRow,
-  wasNotStarted,
-  withJob
-} from "./internal/exports/exportError.js"
+import { type ExportError, type UndecodableRow, withJob } from "./internal/exports/exportError.js"
 import * as File from "./internal/exports/file.js"
 import { gunzip } from "./internal/exports/gunzip.js"
 import * as Job from "./internal/exports/job.js"
@@ -120,7 +114,7 @@ const make = (input: Input, { onJob = () => Effect.void, progress, timeout }: Jo
       withSetting(client.execute(getJob.endpoint, { id }), isBackgroundWork, () => true)
 
     /** Waits for the end of a job. Once it has ended, that is one look, for a new link. */
-    const awaitEnd = (id: string) => Job.awaitEnd(look(id), { isPassing, track, timeout })
+    const awaitEnd = (id: string) => Job.awaitEnd(look(id), { isPassing: isTransient, track, timeout })
 
     return {
       track,
@@ -128,7 +122,7 @@ const make = (input: Input, { onJob = () => Effect.void, progress, timeout }: Jo
       start: <E>({ claim, keep, undo }: File.StartSteps<E>): Effect.Effect<string, Failure | E> => {
         const create = Effect.tapError(
           client.execute(createUsersExport.endpoint, input),
-          (error) => wasNotStarted(error) ? undo : Effect.void
+          (error) => outcome(error) === "not-done" ? undo : Effect.void
         )
         const started = Job.start(
           claimed<Job.Job, Failure, E>(client, create, claim),

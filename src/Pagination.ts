@@ -18,8 +18,8 @@ import * as Pages from "./internal/pagination/pages.js"
 import { type PagedEndpoint, withoutItemChecks } from "./internal/pagination/pageSchema.js"
 import * as EventLoop from "./internal/pagination/yieldToEventLoop.js"
 import { settingOf, withFiber, withoutFailureLogs } from "./internal/runtime/fiber.js"
+import { OperationError } from "./internal/runtime/operationError.js"
 import { after, andThen, dropping, emit, type Emitter, fromEmitter } from "./internal/runtime/streams/emitter.js"
-import { TaggedError } from "./internal/runtime/taggedError.js"
 import { mismatch } from "./internal/schema/issues.js"
 import type { Paged } from "./Operation.js"
 
@@ -48,7 +48,7 @@ export type Item<Success, Items extends string> = Success extends ReadonlyArray<
  * An item that does not match the operation's schema. `streamEither` emits it in the item's place.
  * @since 0.1.0 @category errors
  */
-export class UndecodableItem extends TaggedError("UndecodableItem")<{
+export class UndecodableItem extends OperationError("UndecodableItem")<{
   /** The name of the operation, for example `listActionVersions`. */
   readonly operation: string
   readonly message: string
@@ -218,7 +218,7 @@ const broken = ({ items, name }: Any & PagedEndpoint, { _tag, reason }: Broken) 
     status: 200,
     reason: _tag === "Endless" ? "endless" : "incomplete",
     outcome: "not-done",
-    message: `${name}: ${problems[_tag]}: ${reason}`,
+    message: `${problems[_tag]}: ${reason}`,
     ...(items !== undefined && { path: items }),
     shape: "JSON"
   })

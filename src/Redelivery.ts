@@ -10,7 +10,7 @@ import * as Random from "effect/Random"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import * as Deliveries from "./Deliveries.js"
-import { InvalidInput } from "./Errors.js"
+import { InvalidInput, outcome } from "./Errors.js"
 import { IdentityClient } from "./IdentityClient.js"
 import { failures } from "./internal/deliveries/failures.js"
 import { encode, type Filter } from "./internal/deliveries/filter.js"
@@ -18,16 +18,16 @@ import * as StreamCheck from "./internal/deliveries/streamCheck.js"
 import { streamIssues } from "./internal/deliveries/streamId.js"
 import * as Request from "./internal/http/requestEncoder.js"
 import { claimed } from "./internal/redelivery/claim.js"
-import { type RunError, subjectOf } from "./internal/redelivery/ending.js"
+import type { RunError } from "./internal/redelivery/ending.js"
 import * as Filtered from "./internal/redelivery/filtered.js"
 import { bindToStream, inMemory, type Journal, type JournalError, unbind } from "./internal/redelivery/journal.js"
 import * as Lock from "./internal/redelivery/lock.js"
 import * as Outage from "./internal/redelivery/outage.js"
-import { outcomeOf, type Result } from "./internal/redelivery/outcome.js"
+import type { Result } from "./internal/redelivery/outcome.js"
 import { initial, type Progress, track } from "./internal/redelivery/progress.js"
 import * as Run from "./internal/redelivery/run.js"
 import * as Workers from "./internal/redelivery/workers.js"
-import { failureName } from "./internal/runtime/failures.js"
+import { failureName, passesWithTime } from "./internal/runtime/failures.js"
 import { withoutFailureLogs } from "./internal/runtime/fiber.js"
 import { stopwatch } from "./internal/runtime/monotonicClock.js"
 import { integerIssues } from "./internal/schema/issues.js"
@@ -271,11 +271,11 @@ export const runFiltered = (
     const request = yield* redeliverEvents({ id: stream, statuses: ["failed"], ...encoded.right }).pipe(
       Effect.as("accepted" as const),
       Effect.catchIf(
-        (error) => outcomeOf(error) === "unknown",
+        (error) => outcome(error) !== "not-done",
         (error) =>
           Effect.as(
             Effect.logWarning(`the redelivery may have been accepted, and is followed: ${failureName(error)}`),
-            "unknown" as const
+            outcome(error) === "done" ? "accepted" as const : "unknown" as const
           )
       )
     )
@@ -284,7 +284,7 @@ export const runFiltered = (
       first,
       list: listFailed(stream, { ...filter, to: undefined }),
       isAfter: (time, other) => Timestamp.Order(Timestamp.make(time), Timestamp.make(other)) > 0,
-      isTemporary: (error) => subjectOf(error) === "service",
+      isTemporary: passesWithTime,
       deliveredAfter,
       followFor,
       onResults: tracker.add

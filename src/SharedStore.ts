@@ -1,6 +1,7 @@
 /** Stores what the processes of a fleet share: a few small values and a clock. */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -10,7 +11,6 @@ import type { InvalidInput } from "./Errors.js"
 import * as StoreTimeout from "./internal/fleet/storeTimeout.js"
 import { monotonicMillis } from "./internal/runtime/monotonicClock.js"
 import { disconnect } from "./internal/runtime/runner.js"
-import { TaggedError } from "./internal/runtime/taggedError.js"
 
 /** A value with its version. @since 0.1.0 @category models */
 export interface Entry {
@@ -52,7 +52,7 @@ export interface Backend<E = unknown> {
  * The store failed or did not respond in time. A write may have happened all the same.
  * @since 0.1.0 @category errors
  */
-export class StoreUnavailable extends TaggedError("StoreUnavailable") {}
+export class StoreUnavailable extends Data.TaggedError("StoreUnavailable") {}
 
 /**
  * The service that a fleet's limiter and token provider use. It responds within a time limit or fails.

@@ -17,7 +17,7 @@ const [event] = stream.events
 export const redeliverAgain = step(
   "4. Redeliver an event that is being delivered already",
   redeliverEvent({ id: stream.id, event_id: event.id }).pipe(
-    Effect.catchTag("Conflict", ({ message }) => failure(`Conflict (409): ${message}`))
+    Effect.catchTag("Conflict", ({ message }) => failure(`409: ${message}`))
   )
 )
 

@@ -1,15 +1,15 @@
 /** Statements in PostgreSQL: outside of the program's own transactions, with a time limit, and with errors that contain no secrets. */
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 import { disconnect } from "../internal/runtime/runner.js"
-import { TaggedError } from "../internal/runtime/taggedError.js"
 import { driverError, hadNoConnection, outsideOfTransactions } from "./sqlClient.js"
 
 /** A statement failed. */
-export class DatabaseError extends TaggedError("DatabaseError")<{
+export class DatabaseError extends Data.TaggedError("DatabaseError")<{
   readonly message: string
   /** The code of PostgreSQL or of the system, if there is one. */
   readonly code: string | undefined

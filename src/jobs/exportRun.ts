@@ -1,20 +1,18 @@
 /** Runs an export: starts its job in the service once, and waits until the file is there. */
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
+import { outcome } from "../Errors.js"
+import type * as Exports from "../Exports.js"
 import { IdentityClient } from "../IdentityClient.js"
-import type { ExportError } from "../internal/exports/exportError.js"
-import { type CallFailure, wasNotStarted } from "../internal/exports/exportError.js"
 import * as Job from "../internal/exports/job.js"
 import { claimed } from "../internal/redelivery/claim.js"
-import { subjectOf } from "../internal/redelivery/ending.js"
+import { passesWithTime } from "../internal/runtime/failures.js"
 import { createUsersExport } from "../operations/createUsersExport.js"
 import { getJob } from "../operations/getJob.js"
 import { decodeExport } from "./definition.js"
 import { Failed, failed, passing, type RunFailure, unavailable } from "./failures.js"
 import { endStates, type JobStoreError, type RunOptions } from "./model.js"
 import { jobLost, type JobRecord, type JobStore, starting } from "./store.js"
-
-const isUnavailable = (error: CallFailure | ExportError): boolean => subjectOf(error) === "service"
 
 const unknownStart = new Failed({
   error: {
@@ -25,10 +23,11 @@ const unknownStart = new Failed({
 })
 
 /** The service does not know a job any more. A tag of its own: errors of a tenant's layer may be called `NotFound`, too. */
-const lost = ({ message }: CallFailure) => new Failed({ error: { tag: jobLost, message } })
+const lost = ({ message }: Exports.Failure) => new Failed({ error: { tag: jobLost, message } })
 
-const toRunFailure = (error: CallFailure | ExportError): RunFailure =>
-  isUnavailable(error) ? unavailable(error) : failed(error)
+/** An export that failed by itself, such as one that takes too long, is not tried again. */
+const toRunFailure = (error: Exports.Failure): RunFailure =>
+  error._tag !== "ExportError" && passesWithTime(error) ? unavailable(error) : failed(error)
 
 /** The id of a job is noted again while the storage is unavailable, but not for long: it cannot be interrupted. */
 const noteAgain = Schedule.spaced("1 second").pipe(Schedule.upTo("5 seconds"))
@@ -49,7 +48,7 @@ const start = (store: JobStore, record: JobRecord) =>
     const claim = Effect.tap(orNotRunning(store.claimExport(record)), () => Effect.sync(() => void (isNoted = true)))
     const create = client.execute(createUsersExport.endpoint, decodeExport(record.definition)).pipe(
       Effect.catchAll((error) =>
-        wasNotStarted(error)
+        outcome(error) === "not-done"
           ? Effect.zipRight(isNoted ? orNotRunning(note(undefined)) : Effect.void, Effect.fail(toRunFailure(error)))
           : Effect.fail(unknownStart)
       )
@@ -75,7 +74,7 @@ export const runExport = (
     const look = Effect.zipLeft(client.execute(getJob.endpoint, { id }), onResponse)
     const job = yield* Effect.mapError(
       Job.awaitEnd(look, {
-        isPassing: isUnavailable,
+        isPassing: passesWithTime,
         track: () => Effect.void,
         timeout: exportTimeout,
         // The run that has started the job needs no clock that agrees with the service's.

@@ -1,8 +1,8 @@
 /** Jobs as users see them: what is to be done, how far it is, and why something about it failed. */
+import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { InvalidInput } from "../Errors.js"
-import { TaggedError } from "../internal/runtime/taggedError.js"
 import { integerIssues } from "../internal/schema/issues.js"
 import type * as Redelivery from "../Redelivery.js"
 
@@ -75,13 +75,13 @@ export interface ListFilter {
 }
 
 /** There is no job with this id. @since 0.1.0 @category errors */
-export class JobNotFound extends TaggedError("JobNotFound")<{
+export class JobNotFound extends Data.TaggedError("JobNotFound")<{
   readonly id: string
   readonly message: string
 }> {}
 
 /** A job has not ended in the time that `awaitEnd` waits. It goes on by itself. @since 0.1.0 @category errors */
-export class JobTimeout extends TaggedError("JobTimeout")<{
+export class JobTimeout extends Data.TaggedError("JobTimeout")<{
   readonly id: string
   /** The last state that was seen, unless the storage could not be used. */
   readonly state?: State
@@ -89,16 +89,16 @@ export class JobTimeout extends TaggedError("JobTimeout")<{
 }> {}
 
 /** The tenant has another job with this key: another stream, filter or input. @since 0.1.0 @category errors */
-export class JobConflict extends TaggedError("JobConflict")<{
+export class JobConflict extends Data.TaggedError("JobConflict")<{
   readonly id: string
   readonly message: string
 }> {}
 
 /** The store of the jobs cannot be used. Nothing is sent meanwhile. @since 0.1.0 @category errors */
-export class JobStoreError extends TaggedError("JobStoreError")<{ readonly message: string }> {}
+export class JobStoreError extends Data.TaggedError("JobStoreError")<{ readonly message: string }> {}
 
 /** A job has no rows: it is no export, has no file, or its tenant has no client. @since 0.1.0 @category errors */
-export class RowsUnavailable extends TaggedError("RowsUnavailable")<{
+export class RowsUnavailable extends Data.TaggedError("RowsUnavailable")<{
   readonly id: string
   readonly message: string
 }> {}

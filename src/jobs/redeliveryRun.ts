@@ -4,9 +4,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Deliveries from "../Deliveries.js"
-import type { InvalidInput } from "../Errors.js"
+import { type InvalidInput, isTransient } from "../Errors.js"
 import type { IdentityClient } from "../IdentityClient.js"
-import { subjectOf } from "../internal/redelivery/ending.js"
+import { passesWithTime } from "../internal/runtime/failures.js"
 import { withFiber } from "../internal/runtime/fiber.js"
 import * as Metrics from "../internal/telemetry/metrics.js"
 import type { Delivery } from "../operations/listDeliveries.js"
@@ -49,7 +49,7 @@ const failedDeliveries = (
   onResponse: Effect.Effect<void>
 ) =>
   Deliveries.failed(stream, filter).pipe(
-    Stream.mapError((error) => subjectOf(error) === "service" ? unavailable(error) : failed(error)),
+    Stream.mapError((error) => passesWithTime(error) ? unavailable(error) : failed(error)),
     Stream.chunks,
     Stream.mapEffect((deliveries) => Effect.zipRight(onResponse, eventsIn(stream, deliveries))),
     Stream.mapEffect((events) =>
@@ -69,7 +69,7 @@ const toRunFailure = (
     case "Passing":
       return error
     case "JournalError": // another process runs the job, or the store is unavailable
-      return error.reason === "foreign" ? failed(error) : passing(error)
+      return isTransient(error) ? passing(error) : failed(error)
     default:
       return failed(error)
   }

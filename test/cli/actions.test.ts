@@ -75,7 +75,7 @@ describe("an action that does not exist", () => {
       Effect.gen(function*() {
         const { code, stderr, stdout } = yield* run(args)
         assert.deepStrictEqual([code, stdout], [3, ""])
-        assert.match(stderr, /^NotFound: That action does not exist\.\n$/)
+        assert.match(stderr, /^NotFound: listActionVersions: That action does not exist\.\n$/)
         assert.match((yield* run([...args, "--help"])).stdout, /^ {2}3 {4}no such action/m)
       }).pipe(Effect.provide(TenantLive)))
   }

@@ -120,7 +120,7 @@ describe("redeliver", () => {
       assert.deepStrictEqual([code, stdout], [1, "0 events in 0s\n"])
       assert.strictEqual(
         stderr,
-        `Forbidden: No.\nMend this first. Run the same command to resume; the journal is ${journal}\n`
+        `Forbidden: listDeliveries: No.\nMend this first. Run the same command to resume; the journal is ${journal}\n`
       )
       const missing = yield* run([
         "redeliver",
@@ -343,7 +343,7 @@ describe("redeliver --one-call", () => {
       yield* injectFault({ operation: "redeliverEvents", status: 409, body: { message: "The stream is disabled." } })
       const refused = yield* run([...args, "--yes"])
       assert.deepStrictEqual([refused.code, refused.stdout], [1, ""])
-      assert.match(refused.stderr, /^evt_.*\nevt_.*\nConflict: The stream is disabled\.\n$/)
+      assert.match(refused.stderr, /^evt_.*\nevt_.*\nConflict: redeliverEvents: The stream is disabled\.\n$/)
       const before = (yield* sent).length
       const hasCalled = (names: ReadonlyArray<string>) => names.slice(before).includes("redeliverEvents")
       const refuseLists = injectFault({

@@ -163,7 +163,7 @@ describe("redeliver", () => {
         "failed     1  not accepted; run again to retry them",
         "7 events in 0s, 1 of them already known",
         "1 × unknown: status 500: A failure that the test has set",
-        "1 × failed: A failure that the test has set",
+        "1 × failed: redeliverEvent: A failure that the test has set",
         `unknown: ${idOf(3)}`,
         "Check them; --repeat-unknown sends them again."
       ])
@@ -210,7 +210,7 @@ describe("redeliver", () => {
       const { args } = yield* prepared(ids(3).join("\n"))
       const first = yield* run([...args, "--json", "--concurrency", "1", "--stop-after", "1"])
       const counts = { accepted: 1, notFailed: 0, gone: 0, invalid: 0, unknown: 0, failed: 1, due: 0 }
-      const error = { tag: "BadRequest", message: "No." }
+      const error = { tag: "BadRequest", message: "redeliverEvent: No." }
       assert.deepStrictEqual(lines(first.stdout).map((line): unknown => JSON.parse(line)), [
         { id: idOf(0), recalled: false, outcome: "accepted" },
         { id: idOf(1), recalled: false, outcome: "failed", error },
@@ -281,7 +281,7 @@ describe("redeliver", () => {
       assert.deepStrictEqual([table, time], ["failed  10  not accepted; run again to retry them", "10 events in 0s"])
       assert.deepStrictEqual(
         reasons.sort(),
-        Array.from({ length: 10 }, (_, nth) => `1 × failed: reason ${nth}`)
+        Array.from({ length: 10 }, (_, nth) => `1 × failed: redeliverEvent: reason ${nth}`)
       )
     }).pipe(Effect.provide(TenantLive)))
 
@@ -290,8 +290,8 @@ describe("redeliver", () => {
       yield* respond((nth) => refuse(`reason ${nth === 12 ? 11 : nth}`))
       const { args } = yield* prepared(ids(13).join("\n"))
       const [, , most, ...reasons] = lines((yield* run(args)).stdout)
-      assert.strictEqual(most, "2 × failed: reason 11")
-      for (const reason of reasons.slice(0, 9)) assert.match(reason, /^1 × failed: reason \d+$/)
+      assert.strictEqual(most, "2 × failed: redeliverEvent: reason 11")
+      for (const reason of reasons.slice(0, 9)) assert.match(reason, /^1 × failed: redeliverEvent: reason \d+$/)
       assert.deepStrictEqual(reasons.slice(9), ["and 2 other reasons; --json prints them all"])
     }).pipe(Effect.provide(TenantLive)))
 

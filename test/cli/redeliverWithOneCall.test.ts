@@ -257,7 +257,7 @@ describe("the end of a redelivery with one call", () => {
         assert.deepStrictEqual(yield* ended, {
           code: 1,
           stdout: "",
-          stderr: `${lineOf(idOf(0))}${message}Forbidden: No.\n`
+          stderr: `${lineOf(idOf(0))}${message}Forbidden: listDeliveries: No.\n`
         })
       }).pipe(inVirtualTime))
   }
@@ -273,7 +273,7 @@ describe("the end of a redelivery with one call", () => {
       assert.deepStrictEqual(yield* ended, {
         code: 1,
         stdout: "",
-        stderr: `${lineOf(idOf(0))}Conflict: The stream is disabled.\n`
+        stderr: `${lineOf(idOf(0))}Conflict: redeliverEvents: The stream is disabled.\n`
       })
     }).pipe(inVirtualTime))
 })

@@ -172,7 +172,7 @@ describe("a failure", () => {
     ]
     assert.deepStrictEqual(failures.map(describeFailure), [
       "WrongUsage: no \\u0007 name",
-      "Forbidden: No.",
+      "Forbidden: getJob: No.",
       "no name",
       "a \\u0007 text",
       "Exited: "

@@ -3,8 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { RateLimited, TokenError, type TransportError } from "../../src/Errors.js"
 import { deleteEventStream, redeliverEvent } from "../../src/index.js"
 import { canRetryFailure, failureShowsOutage } from "../../src/internal/call/retryPolicy.js"
-import { bodyFailed } from "../../src/internal/http/rawExchange.js"
-import { openCode, transportError, unclaimedCode } from "../../src/internal/http/transportError.js"
+import { openCode, transportError } from "../../src/internal/http/transportError.js"
+import { bodyFailed, unclaimedCode } from "../../src/internal/runtime/failures.js"
 import { baseUrl } from "../support/client.js"
 
 const failed = (outcome: TransportError["outcome"], code?: string) =>

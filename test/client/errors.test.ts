@@ -1,9 +1,10 @@
 /** The error classes: their fields, how they print, and what they never print. */
 import { HttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Duration, Effect, Layer, Redacted, Schema } from "effect"
+import { Cause, Duration, Effect, Layer, Logger, Redacted, Schema } from "effect"
 import { inspect } from "node:util"
 import {
+  Actions,
   createUsersExport,
   deleteEventStream,
   Errors,
@@ -40,16 +41,16 @@ describe("an error class for a status", () => {
       assert.instanceOf(error, Error)
       assert.deepStrictEqual(
         [error.status, ErrorClass.status, error._tag, error.name, error.message, error.operation],
-        [status, status, tag, tag, "A reason.", "deleteEventStream"]
+        [status, status, tag, tag, "deleteEventStream: A reason.", "deleteEventStream"]
       )
-      assert.match(String(error), new RegExp(`^${error._tag}: A reason\\.`))
+      assert.match(String(error), new RegExp(`^${error._tag}: deleteEventStream: A reason\\.`))
     }
   )
 
   it("is wrapped by `Effect.runPromise` on Effect 3, and not on Effect 4", async () => {
     const error = await Effect.runPromise(Effect.fail(new Errors.NotFound(failure))).catch((error: unknown) => error)
     assert.strictEqual(error instanceof Errors.NotFound, effectMajor > 3)
-    assert.match(String(error), /NotFound: A reason\./)
+    assert.match(String(error), /NotFound: deleteEventStream: A reason\./)
   })
 
   it.each(statusClasses.map(([ErrorClass, status]) => [status, ErrorClass] as const))(
@@ -106,7 +107,7 @@ describe("InvalidInput", () => {
         message: "is wrong"
       }]
     })
-    assert.strictEqual(message, "a: is missing; expected an object; b[0].c: is wrong")
+    assert.strictEqual(message, "x: a: is missing; expected an object; b[0].c: is wrong")
   })
 })
 
@@ -135,7 +136,7 @@ describe("the message of a failure", () => {
   const message = (text: string, operation: Subject = deleteEventStream, input: unknown = { id }) =>
     Effect.map(
       failed(operation, input, Testing.reply({ status: 400, body: { message: text } })),
-      (error) => (error as Errors.BadRequest).message
+      (error) => (error as Errors.BadRequest).message.replace(/^\w+: /, "")
     )
 
   it.effect("of 500 characters is not cut", () =>
@@ -289,28 +290,51 @@ describe("a defect of the network", () => {
 })
 
 describe("a failure that nobody handles", () => {
-  it.effect("prints as its name and message, and where the program's spans say", () =>
+  const reply = Testing.reply({ status: 409, body: { message: "not in a state that allows redelivery" } })
+  const line = "Conflict: redeliverEvent: not in a state that allows redelivery"
+  const redelivery = call(redeliverEvent, { id, event_id: id }).pipe(Effect.provide(over(Testing.layerHttp(reply))))
+
+  it.effect("prints as its name, operation and message, with a tracer or without", () =>
     Effect.gen(function*() {
-      const reply = Testing.reply({ status: 409, body: { message: "not in a state that allows redelivery" } })
-      const cause = yield* call(redeliverEvent, { id, event_id: id }).pipe(
-        Effect.provide(over(Testing.layerHttp(reply))),
-        Effect.sandbox,
-        Effect.flip
-      )
-      const lines = Cause.pretty(cause).split("\n")
-      assert.strictEqual(lines[0], "Conflict: not in a state that allows redelivery")
-      for (const line of lines.slice(1)) assert.match(line, /^ {4}at identity\./)
+      for (const failing of [redelivery, Effect.withSpan(redelivery, "nightly")]) {
+        const cause = yield* Effect.flip(Effect.sandbox(failing))
+        assert.strictEqual(Cause.pretty(cause).split("\n")[0], line)
+      }
     }))
 
-  it("has no stack, whatever its class", () => {
+  it.effect("says which operation it was in a log line", () =>
+    Effect.gen(function*() {
+      const lines: Array<string> = []
+      const logger = Logger.map(Logger.logfmtLogger, (text) => void lines.push(text))
+      yield* Effect.catchAllCause(redelivery, (cause) => Effect.logError("no luck", cause)).pipe(
+        Effect.provide(Logger.replace(Logger.defaultLogger, logger))
+      )
+      assert.include(lines.join("\n"), `"${line}`)
+    }))
+
+  it("says which operation it was where a promise is rejected", async () => {
+    const rejected = await Effect.runPromise(redelivery as Effect.Effect<unknown>).catch((error: unknown) => error) // sound: its failure is expected
+    assert.include(String(rejected), line)
+  })
+
+  it("names the operation once, also if it is made of another", () => {
+    const error = new Errors.Conflict(new Errors.Conflict(failure))
+    assert.strictEqual(error.message, "deleteEventStream: A reason.")
+  })
+
+  it("has the stack that the runtime made, whatever its class", () => {
     const others = [
       new Errors.InvalidInput({ operation: "deleteEventStream", issues: [{ path: "id", message: "is missing" }] }),
       new Errors.TokenError({ operation: "deleteEventStream", message: "A reason." }),
       new Errors.TransportError({ operation: "deleteEventStream", message: "A reason.", outcome: "unknown" }),
-      new Errors.UnexpectedResponse({ ...failure, status: 500, reason: "status", shape: "none" })
+      new Errors.UnexpectedResponse({ ...failure, status: 500, reason: "status", shape: "none" }),
+      new Actions.VersionNotFound({ actionId: "act_1", number: 3 }),
+      new Actions.DeploymentFailed({ actionId: "act_1", reason: "failed", version: { number: 3 }, details: [] })
     ]
     for (const error of [...statusClasses.map(([ErrorClass]) => new ErrorClass(failure)), ...others]) {
-      assert.strictEqual(error.stack, `${error._tag}: ${error.message}`)
+      const [first, ...lines] = (error.stack ?? "").split("\n")
+      assert.strictEqual(first, `${error._tag}: ${error.message}`)
+      assert.isTrue(lines.some((line) => line.includes("errors.test.ts")), error._tag)
     }
   })
 })

@@ -219,7 +219,7 @@ describe("Node.layerConfig refuses", () => {
   it.effect("an encrypted key", () =>
     Effect.map(failureOf({ ...client, IDENTITY_PRIVATE_KEY: first.encrypted }), (error) => {
       assert.instanceOf(error, InvalidInput)
-      assert.match(error.message, /^privateKey: found an encrypted key/)
+      assert.match(error.message, /^[\w.]+: privateKey: found an encrypted key/)
     }))
 })
 

@@ -92,7 +92,7 @@ describe("a call that is refused with 401", () => {
     return Effect.gen(function*() {
       const error = yield* Effect.flip(deleteEventStream({ id }))
       assert.strictEqual(error._tag, "Unauthorized")
-      assert.strictEqual(error.message, "Invalid token")
+      assert.strictEqual(error.message, "deleteEventStream: Invalid token")
       assert.lengthOf(sent(), 2)
     }).pipe(Effect.provide(layer))
   })
@@ -224,7 +224,8 @@ describe("a token", () => {
       assert.deepStrictEqual({ ...error, message: error.message }, {
         _tag: "TokenError",
         operation: "deleteEventStream",
-        ...known
+        ...known,
+        message: `deleteEventStream: ${known.message}`
       } as never)
       assert.deepStrictEqual(log, [])
       assert.lengthOf(arrived, 0)

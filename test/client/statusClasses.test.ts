@@ -25,7 +25,7 @@ describe("the class of an error response", () => {
     const error = new ErrorClass(details)
     assert.deepStrictEqual(
       [error._tag, error.name, error.status, ErrorClass.status, String(error)],
-      [tag, tag, status, status, `${tag}: A reason.`]
+      [tag, tag, status, status, `${tag}: ${details.operation}: A reason.`]
     )
     for (const insufficientScope of [false, true]) {
       assert.isTrue(ErrorClass.matches(response(status, insufficientScope)))

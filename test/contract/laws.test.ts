@@ -203,7 +203,15 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
               retryAfter && Duration.toMillis(retryAfter),
               raw && Redacted.value(raw)
             ],
-            [endpoint.name, Declared.status, someReason, codeFor(Declared), "request-1", 7000, JSON.stringify(body)]
+            [
+              endpoint.name,
+              Declared.status,
+              `${endpoint.name}: ${someReason}`,
+              codeFor(Declared),
+              "request-1",
+              7000,
+              JSON.stringify(body)
+            ]
           )
         }))
     }
@@ -273,7 +281,7 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
           assert.deepStrictEqual(
             [error instanceof Error && error.message, Object.keys(error as object).sort()],
             [
-              `no message (no content type, 0 bytes)`,
+              `${endpoint.name}: no message (no content type, 0 bytes)`,
               [...(name === "RateLimited" ? ["source"] : []), "_tag", "operation", "raw", "status"].sort()
             ],
             only?.name
@@ -403,7 +411,7 @@ describe.each(subjects.map((operation) => [operation.endpoint.name, operation] a
         const error = yield* failed(operation, wrong, Testing.reply({}))
         assert.instanceOf(error, Errors.InvalidInput)
         assert.isTrue((error as Errors.InvalidInput).issues.every(({ path }) => path.startsWith(name)))
-        assert.isTrue((error as Errors.InvalidInput).message.startsWith(name))
+        assert.isTrue((error as Errors.InvalidInput).message.startsWith(`${endpoint.name}: ${name}`))
         assert.lengthOf(yield* sent(operation, wrong), 0)
       })))
 

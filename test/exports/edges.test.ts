@@ -52,7 +52,7 @@ describe("Exports.run", () => {
         assert.deepInclude(error, {
           _tag: "InvalidInput",
           operation: "Exports.run",
-          message: "maxRowSize: expected an integer of at least 1"
+          message: "Exports.run: maxRowSize: expected an integer of at least 1"
         })
         assert.strictEqual(seen.started, 0)
       })
@@ -108,7 +108,7 @@ describe("Exports.toFile", () => {
       assert.deepInclude(error, {
         _tag: "InvalidInput",
         operation: "Exports.toFile",
-        message: "path: is empty"
+        message: "Exports.toFile: path: is empty"
       })
       assert.strictEqual(seen.started, 0)
     }))

@@ -50,7 +50,7 @@ describe("a store in Redis", () => {
       const { url } = yield* serverThatReplies("-ERR invalid password\r\n")
       const error = yield* Effect.flip(build(url))
       assert.instanceOf(error, InvalidInput)
-      assert.strictEqual(error.message, "url: the server refuses its password (ERR invalid password)")
+      assert.strictEqual(error.message, "Redis.layerStore: url: the server refuses its password (ERR invalid password)")
     }))
 
   it.scopedLive("leaves no connection to a server that neither responds nor ends it", () =>

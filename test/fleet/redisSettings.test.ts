@@ -24,7 +24,7 @@ const refused = (url: string, client?: Redis.Options["client"]) =>
   Effect.map(Effect.flip(storeOf(url, client)), (error) => {
     assert.instanceOf(error, InvalidInput)
     assert.strictEqual(error.operation, "Redis.layerStore")
-    return error.message
+    return error.message.replace("Redis.layerStore: ", "")
   })
 
 /** Runs a command as the server's administrator. */

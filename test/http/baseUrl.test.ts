@@ -67,7 +67,7 @@ describe("the base URL of a client", () => {
       const error = yield* Effect.flip(reaches({ baseUrl }))
       assert.instanceOf(error, Errors.InvalidInput)
       assert.deepInclude(error, { operation: "IdentityClient.layer", issues: [{ path: "baseUrl", message }] })
-      assert.strictEqual(error.message, `baseUrl: ${message}`)
+      assert.strictEqual(error.message, `IdentityClient.layer: baseUrl: ${message}`)
     }))
 
   it.effect("http to another host is accepted with allowInsecure", () =>
@@ -82,7 +82,7 @@ describe("the base URL of a client", () => {
   ])("allowInsecure permits nothing but http: %s", ([baseUrl = "", message = ""]) =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(reaches({ baseUrl, allowInsecure: true }))
-      assert.strictEqual(error.message, `baseUrl: ${message}`)
+      assert.strictEqual(error.message, `IdentityClient.layer: baseUrl: ${message}`)
     }))
 
   const configured = (entries: ReadonlyArray<readonly [string, string]>) =>

@@ -150,7 +150,7 @@ describe("fields that an operation does not declare", () => {
         failed(createUsersExport, {}, Testing.reply({ status: 400, body: { message: "bad token s3cret-value" } })),
         { body: { token: "s3cret-value" }, query: { q: "other" } }
       )
-      assert.deepInclude(error, { _tag: "BadRequest", message: "bad token …" })
+      assert.deepInclude(error, { _tag: "BadRequest", message: "createUsersExport: bad token …" })
     }))
 
   it.effect("may be sent as a form", () =>

@@ -153,7 +153,7 @@ describe("an invalid input", () => {
       Effect.gen(function*() {
         const error = (yield* failed(odd(), input, Testing.reply({}))) as Errors.InvalidInput
         assert.deepStrictEqual(error.issues, [{ path, message }])
-        assert.strictEqual(error.message, `${path}: ${message}`)
+        assert.strictEqual(error.message, `${error.operation}: ${path}: ${message}`)
       })
   )
 
@@ -182,7 +182,7 @@ describe("an invalid input", () => {
     Effect.gen(function*() {
       assert.strictEqual(
         ((yield* failed(odd(), "hidden", Testing.reply({}))) as Errors.InvalidInput).message,
-        "expected an object"
+        "odd: expected an object"
       )
     }))
 

@@ -405,7 +405,7 @@ describe("the message of a 404", () => {
       )
       assert.strictEqual(
         yield* message("https://tenant.example.com/api", updateTokenExchangeProfile, { id: "tep_1", name: "Name" }),
-        "NotFound: Not Found (does the base URL lack /api/v2?)"
+        "NotFound: updateTokenExchangeProfile: Not Found (does the base URL lack /api/v2?)"
       )
     }))
 

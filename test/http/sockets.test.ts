@@ -103,7 +103,7 @@ for (const [name, network] of networks) {
       Effect.gen(function*() {
         const body = gzipSync(JSON.stringify({ message: "A reason." }))
         const result = yield* exported(network, responseBytes(400, { "content-encoding": "gzip" }, body))
-        assert.strictEqual(Either.getOrThrow(Either.flip(result)).message, "A reason.")
+        assert.strictEqual(Either.getOrThrow(Either.flip(result)).message, "createUsersExport: A reason.")
       }))
 
     it.scopedLive.each(["cut off", "damaged"])(
@@ -267,7 +267,7 @@ for (const [name, network] of networks) {
       Effect.gen(function*() {
         const body = Buffer.from("{\"message\":\"Gr\xF6\xDFe\"}", "latin1")
         const result = yield* exported(network, responseBytes(400, {}, body))
-        assert.strictEqual(Either.getOrThrow(Either.flip(result)).message, "Gr\uFFFD\uFFFDe")
+        assert.strictEqual(Either.getOrThrow(Either.flip(result)).message, "createUsersExport: Gr\uFFFD\uFFFDe")
       }))
 
     it.scopedLive.each([300, 301, 302, 303, 307, 308])("%i is not followed", (status) =>

@@ -265,7 +265,7 @@ describe("a run of an export", () => {
       const { layer } = clientOf({ tokens: TokenProvider.layerEffect(Effect.fail(error)) })
       assert.deepInclude(yield* Effect.flip(Effect.provide(runExport(store, before, {}, Effect.void), layer)), {
         _tag: "Failed",
-        error: { tag: "TokenError", message: "No." }
+        error: { tag: "TokenError", message: "createUsersExport: No." }
       })
       assert.deepInclude(yield* job, { exportJob: "" })
     }))

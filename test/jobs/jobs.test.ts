@@ -472,7 +472,7 @@ describe("an export", () => {
     return Effect.gen(function*() {
       const { submit } = yield* Jobs.Jobs
       const status = yield* ended(yield* submit(monday))
-      assert.deepStrictEqual(status.error, { tag: "BadRequest", message: "No such connection." })
+      assert.deepStrictEqual(status.error, { tag: "BadRequest", message: "createUsersExport: No such connection." })
     }).pipe(Effect.provide(TestJobs.over({ acme })))
   })
 })

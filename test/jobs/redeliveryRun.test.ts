@@ -152,14 +152,18 @@ describe("a run of a redelivery", () => {
 
 describe("a run of a redelivery that cannot go on", () => {
   const broken = Effect.fail(new JobStoreError({ message: "the disk is broken" }))
-  const message = "No."
+  const message = "listDeliveries: No."
   const listing = (error: Operation.Failure<typeof listDeliveries>) =>
     service(undefined, Testing.handle(listDeliveries, () => Effect.fail(error)))
   const details = { ...failure, operation: "listDeliveries" }
 
   it.effect.each(
     [
-      ["lists nothing because the service is unavailable", listing(transport("not-sent")), "TransportError"],
+      [
+        "lists nothing because the service is unavailable",
+        listing(new Errors.TransportError({ ...details, outcome: "not-sent" })),
+        "TransportError"
+      ],
       ["may list only later", listing(new Errors.RateLimited(details)), "RateLimited"]
     ] as const
   )("%s: a later run goes on, if the service responds in time", ([, acme, tag]) =>
@@ -182,7 +186,7 @@ describe("a run of a redelivery that cannot go on", () => {
         "may not redeliver",
         service(() => Effect.fail(new Errors.Forbidden(failure)), Testing.handle(listDeliveries, () => Effect.never)),
         "RunError",
-        "the service accepts no call of this run: No."
+        "the service accepts no call of this run: redeliverEvent: No."
       ]
     ] as const
   )("%s: it fails for good", ([, acme, tag, text]) =>

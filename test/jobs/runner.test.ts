@@ -155,7 +155,10 @@ describe("a run of a job waits", () => {
       assert.deepInclude(yield* job, { state: "running" })
       yield* TestClock.adjust("1 millis")
       assert.isFalse(yield* isRunning(fiber))
-      assert.deepInclude(yield* job, { state: "failed", error: { tag: "TransportError", message: "No." } })
+      assert.deepInclude(yield* job, {
+        state: "failed",
+        error: { tag: "TransportError", message: "redeliverEvent: No." }
+      })
       assert.strictEqual(counts.starts, 2)
     }))
 

@@ -290,7 +290,7 @@ describe("a refusal", () => {
       const { acquire } = yield* makeQueue({ a: { wait: 1001, status } }, { maxWait: 1000 })
       assert.deepStrictEqual(partsOf(yield* Effect.flip(acquire("a"))), {
         ...known,
-        message: "the rate limiter's wait would exceed maxWait",
+        message: "a: the rate limiter's wait would exceed maxWait",
         retryAfter: 1001
       })
     }))
@@ -306,7 +306,7 @@ describe("a refusal", () => {
       for (const refused of [Fiber.join(waiting), later]) {
         assert.deepStrictEqual(partsOf(yield* Effect.flip(refused)), {
           ...known,
-          message: "the rate limiter was closed",
+          message: "a: the rate limiter was closed",
           retryAfter: undefined
         })
       }

@@ -1009,7 +1009,11 @@ it.effect("closing the limiter fails the calls that wait and those that come lat
     yield* breathe
     yield* Scope.close(scope, Exit.void)
     for (const error of [yield* Fiber.join(waiting), yield* Effect.flip(Permits.start(limiter, { ...call }))]) {
-      assert.deepInclude(error, { _tag: "RateLimited", source: "limiter", message: "the rate limiter was closed" })
+      assert.deepInclude(error, {
+        _tag: "RateLimited",
+        source: "limiter",
+        message: `${call.operation}: the rate limiter was closed`
+      })
       assert.isUndefined(error.retryAfter)
     }
   }))

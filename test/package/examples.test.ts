@@ -236,8 +236,20 @@ describe("the scripts", () => {
       { IDENTITY_AUTH_URL: "http://127.0.0.1:1" },
       /^TokenError: .*ECONNREFUSED/m
     ],
-    ["a bad value", "exportUsers", ["--limit", "0"], {}, /^InvalidInput: limit: expected an integer of at least 1$/m],
-    ["an unknown format", "exportUsers", ["--format", "xml"], {}, /^InvalidInput: format: expected csv or json$/m],
+    [
+      "a bad value",
+      "exportUsers",
+      ["--limit", "0"],
+      {},
+      /^InvalidInput: createUsersExport: limit: expected an integer of at least 1$/m
+    ],
+    [
+      "an unknown format",
+      "exportUsers",
+      ["--format", "xml"],
+      {},
+      /^InvalidInput: exportUsers: format: expected csv or json$/m
+    ],
     ["a missing argument", "updateTokenExchangeProfile", [], {}, /usage: updateTokenExchangeProfile PROFILE_ID/]
   ]
   for (const [what, name, args, variables, message] of failures) {

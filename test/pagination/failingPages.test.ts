@@ -118,7 +118,7 @@ describe("an item that cannot be decoded", () => {
         })),
         [2, 3, 4].flatMap((page) => [
           `a${page}`,
-          `${page} things[1].id: unexpected response body at things[1].id: expected a string`
+          `${page} things[1].id: listThings: unexpected response body at things[1].id: expected a string`
         ])
       )
     }))

@@ -326,7 +326,7 @@ describe("Pagination.streamEither", () => {
         _tag: "UndecodableItem",
         page: 0,
         path: "[1].name",
-        message: "unexpected response body at [1].name: expected a string"
+        message: "bare: unexpected response body at [1].name: expected a string"
       })
     }))
 

@@ -19,7 +19,7 @@ import {
 } from "../support/redelivery.js"
 import { allLines } from "../support/telemetry.js"
 
-const gone = Effect.fail(new Errors.NotFound({ operation: "redeliverEvent", message: "Not found." }))
+const gone = Effect.fail(new Errors.NotFound({ operation: "redeliverEvent", message: "redeliverEvent: Not found." }))
 const required = ["read:event_streams"]
 const noScope = Effect.fail(new Errors.InsufficientScope({ ...failure, required }))
 
@@ -61,8 +61,8 @@ describe("a stream that does not exist", () => {
       assert.deepInclude(error, {
         _tag: "RunError",
         reason: "streamNotFound",
-        message: "the event stream does not exist: Not found.",
-        error: { tag: "NotFound", message: "Not found." }
+        message: "the event stream does not exist: redeliverEvent: Not found.",
+        error: { tag: "NotFound", message: "redeliverEvent: Not found." }
       })
       assert.isAtMost(tenant.sent.length, 4)
       assert.strictEqual(calls.count, 1)
@@ -174,7 +174,7 @@ describe("a client that the service refuses", () => {
         assert.deepInclude(error, {
           _tag: "RunError",
           reason: "refused",
-          message: "the service accepts no call of this run: No."
+          message: "the service accepts no call of this run: redeliverEvent: No."
         })
         assert.isAtMost(tenant.sent.length, 3)
         assert.deepStrictEqual([...entries.keys()], ["journal"])
@@ -203,7 +203,7 @@ describe("a client that the service refuses", () => {
       const { entries, store } = memory()
       const { handler } = reading(Effect.fail(new Errors.TokenError({ ...failure, status: 403 })))
       const error = yield* Effect.flip(run(ids(5), { journal: store }, service(() => gone, handler)))
-      assert.deepInclude(error, { reason: "refused", error: { tag: "TokenError", message: "No." } })
+      assert.deepInclude(error, { reason: "refused", error: { tag: "TokenError", message: "redeliverEvent: No." } })
       assert.deepStrictEqual([...entries.keys()], ["journal"])
     }))
 })
@@ -298,8 +298,8 @@ describe("a service that is unavailable", () => {
       assert.deepInclude(error, {
         _tag: "RunError",
         reason: "unavailable",
-        message: "the service is unavailable, for 5m since the run paused: No.",
-        error: { tag: "TransportError", message: "No." }
+        message: "the service is unavailable, for 5m since the run paused: redeliverEvent: No.",
+        error: { tag: "TransportError", message: "redeliverEvent: No." }
       })
       assert.isAtMost(taken, 3 + 1)
       assert.deepStrictEqual(at.filter((time) => time > 0), [

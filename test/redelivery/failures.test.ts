@@ -60,7 +60,7 @@ describe("a failed call", () => {
   })
 
   it("gives its tag and its message as the reason", () => {
-    assert.deepStrictEqual(reasonOf(new Errors.NotFound(details)), { tag: "NotFound", message: "No." })
+    assert.deepStrictEqual(reasonOf(new Errors.NotFound(details)), { tag: "NotFound", message: "redeliverEvent: No." })
     assert.deepStrictEqual(interrupted, {
       outcome: "unknown",
       error: { tag: "Interrupted", message: "the run ended before the response arrived" }

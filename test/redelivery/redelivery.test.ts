@@ -224,7 +224,7 @@ describe("the journal", () => {
       entries.set(keyOf(idOf(2)), JSON.stringify({ id: idOf(2), run: "r", outcome: "sending" }))
       assert.deepStrictEqual(yield* run(ids(3), { journal: store, concurrency: 1 }, service()), [
         { id: idOf(0), outcome: "accepted", recalled: true },
-        { id: idOf(1), outcome: "gone", recalled: true, error: { tag: "NotFound", message: "No." } },
+        { id: idOf(1), outcome: "gone", recalled: true, error: { tag: "NotFound", message: "redeliverEvent: No." } },
         {
           id: idOf(2),
           outcome: "unknown",

@@ -140,7 +140,7 @@ describe("an error response", () => {
       const error = yield* Effect.flip(createUsersExport({ fields })).pipe(
         Effect.provide(over(Layer.succeed(HttpClient.HttpClient, client)))
       )
-      assert.strictEqual(error.message, "bad name …")
+      assert.strictEqual(error.message, "createUsersExport: bad name …")
     }))
 })
 
@@ -335,7 +335,7 @@ describe("an input", () => {
         const error = yield* Effect.flip(IdentityClient.withHeaders(deleteEventStream({ id }), { [name]: "x" }))
         assert.strictEqual(
           (error as Errors.InvalidInput).message,
-          `headers.${name.toLowerCase()}: only the transport sets this header`
+          `deleteEventStream: headers.${name.toLowerCase()}: only the transport sets this header`
         )
       }).pipe(Effect.provide(scripted())))
   }

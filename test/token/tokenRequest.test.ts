@@ -3,7 +3,7 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Clock, Duration, Effect, Either, Exit, Fiber, Inspectable, Layer, Redacted, TestClock } from "effect"
 import { inspect } from "node:util"
-import { InvalidInput, TokenError } from "../../src/Errors.js"
+import { InvalidInput, isTransient, TokenError } from "../../src/Errors.js"
 import * as Testing from "../../src/Testing.js"
 import * as TokenProvider from "../../src/TokenProvider.js"
 import { breathe, credentials, get, inTime, invalidate, issue, networks, over, secret } from "../support/tokens.js"
@@ -460,14 +460,15 @@ describe("TokenError", () => {
       assert.strictEqual(error.message, "the token endpoint of login.example.com did not respond (ECONNRESET)")
     }))
 
-  it.effect("carries no code if the platform gives none", () =>
+  it.effect("carries a code of its own if the platform gives none, so that it counts as one that may pass", () =>
     Effect.gen(function*() {
       const layer = TokenProvider.layerClientCredentials({ ...credentials, authUrl: "https://login.example.com" }).pipe(
         Layer.provide(Testing.layerHttp(...Array.from({ length: 3 }, () => Testing.noReply("not a code"))))
       )
       const error = yield* inTime(Effect.flip(Effect.provide(get, layer)))
       assert.strictEqual(error.message, "the token endpoint of login.example.com did not respond")
-      assert.notProperty(error, "code")
+      assert.propertyVal(error, "code", "no-response")
+      assert.isTrue(isTransient(error))
     }))
 
   it.scopedLive.each(networks)(

@@ -6,6 +6,7 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Deliveries from "../../Deliveries.js"
+import * as Errors from "../../Errors.js"
 import type { IdentityClient } from "../../IdentityClient.js"
 import * as Node from "../../Node.js"
 import * as Redelivery from "../../Redelivery.js"
@@ -172,10 +173,6 @@ const unknownEvents = ({ outcomes, unknown }: Redelivery.Progress): string =>
       outcomes.unknown > unknown.length ? ", …" : ""
     }\nCheck them; --repeat-unknown sends them again.`
 
-/** Whether the same command may succeed later, though nothing is changed. */
-const isPassing = (error: { readonly _tag: string; readonly reason?: unknown }): boolean =>
-  error._tag === "RunError" && error.reason === "unavailable"
-
 /** Redelivers events with a call for each. */
 const redeliverEach = (args: Parsed) =>
   Effect.gen(function*() {
@@ -211,6 +208,10 @@ const redeliverEach = (args: Parsed) =>
         )
       ).pipe(Effect.delay("5 seconds"))
     const howToResume = `Run the same command to resume; the journal is ${directory}`
+    const adviceAfter = (error: unknown) =>
+      Errors.isTransient(error) && Errors.concerns(error) === "service"
+        ? howToResume
+        : `Mend this first. ${howToResume}`
     const reasons = new Map<string, number>()
     const countReason = ({ error, outcome }: Redelivery.Result) =>
       Effect.sync(() => {
@@ -242,7 +243,9 @@ const redeliverEach = (args: Parsed) =>
       Effect.catchIf((error) => !(error instanceof WrongUsage), (error) =>
         printSummary.pipe(
           Effect.zipRight(
-            complain(`${describe(error)}\n${isPassing(error) ? howToResume : `Mend this first. ${howToResume}`}`)
+            complain(
+              `${describe(error)}\n${adviceAfter(error)}`
+            )
           ),
           Effect.zipRight(
             new Exited({ code: error._tag === "RunError" && error.reason !== "refused" ? 3 : exitCode(error) })

@@ -6,11 +6,11 @@ import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type { Any } from "../../Endpoint.js"
 import type { RateLimited, TokenError, TransportError } from "../../Errors.js"
-import { bodyFailed, type RawResponse } from "../http/rawExchange.js"
+import type { RawResponse } from "../http/rawExchange.js"
 import { isDecoded } from "../http/responseDecoder.js"
-import { openCode, unclaimedCode } from "../http/transportError.js"
+import { openCode } from "../http/transportError.js"
 import { defined } from "../runtime/defined.js"
-import { isTemporaryStatus } from "../runtime/failures.js"
+import { isTemporaryStatus, transportVerdict, unclaimedCode } from "../runtime/failures.js"
 import * as FiberAccess from "../runtime/fiber.js"
 
 /**
@@ -80,17 +80,15 @@ export const policiesOf = (client: Changes = {}): (fiber: FiberAccess.AnyFiber) 
 /** The failures of an attempt that got no response. @since 0.1.0 @category models */
 export type AttemptFailure = TokenError | TransportError | RateLimited
 
-/** The codes of attempts that the program itself ended: its client was closed, a circuit is open, a claim or a stream failed. */
-const ownCodes: ReadonlyArray<string | undefined> = ["CLOSED", openCode, unclaimedCode, bodyFailed]
-
-const isOwn = ({ code }: TransportError): boolean => code !== undefined && ownCodes.includes(code)
-
-/** Checks that the time of an attempt was up before it was sent, for example while it waited for one of the client's connections. */
-const wasTooLate = ({ code, outcome }: TransportError): boolean => code === "TIMEOUT" && outcome === "not-sent"
+/** Finds what a failed attempt says; nothing if none was made, because a token, the limiter, a circuit or a claim prevented it. */
+const verdictOf = (error: AttemptFailure) =>
+  error._tag === "TransportError" && error.code !== openCode && error.code !== unclaimedCode
+    ? transportVerdict(error)
+    : []
 
 /** Checks what a failed attempt says of the service: `true` if it is unavailable, `undefined` if nothing. */
 export const failureShowsOutage = (error: AttemptFailure): true | undefined =>
-  error._tag === "TransportError" && !isOwn(error) && !wasTooLate(error) ? true : undefined
+  verdictOf(error)[2] === "service" ? true : undefined
 
 /** Checks that a response shows that the service is unavailable, or cannot respond. */
 export const responseShowsOutage = ({ completeness, redirected, status }: RawResponse): boolean =>
@@ -107,6 +105,7 @@ export const canRetryResponse = (endpoint: Any, response: RawResponse): boolean 
 }
 
 /** The token provider and the limiter have retries and waits of their own. */
-export const canRetryFailure = (endpoint: Any, error: AttemptFailure): boolean =>
-  error._tag === "TransportError" && !isOwn(error) &&
-  (error.outcome === "not-sent" || endpoint.idempotent)
+export const canRetryFailure = (endpoint: Any, error: AttemptFailure): boolean => {
+  const [outcome, isTransient = false] = verdictOf(error)
+  return isTransient && (outcome === "not-done" || endpoint.idempotent)
+}

@@ -12,19 +12,18 @@ import type {
   Unauthorized,
   UnexpectedResponse
 } from "../../Errors.js"
-import { failureName, isTemporaryStatus } from "../runtime/failures.js"
+import { concerns, failureName, isTransient } from "../runtime/failures.js"
 import type { Restore } from "../runtime/fiber.js"
 
-/** A failure after which asking once more may tell, or which ends the run anyway. */
+/** A failure after which another request may find out, or which ends the run anyway. */
 export type CheckFailure = Unauthorized | RateLimited | TokenError | TransportError | UnexpectedResponse
 
 type ReadFailure = CheckFailure | NotFound | InsufficientScope | Forbidden | BadRequest | InvalidInput
 
+/** A client that may not read the stream may still redeliver its events, so a 403 does not end the run. */
 const saysNothing = (error: ReadFailure): error is CheckFailure =>
-  error._tag === "UnexpectedResponse"
-    ? isTemporaryStatus(error.status)
-    : error._tag === "Unauthorized" || error._tag === "RateLimited" || error._tag === "TokenError" ||
-      error._tag === "TransportError"
+  error._tag !== "InsufficientScope" && error._tag !== "Forbidden" &&
+  (isTransient(error) || concerns(error) === "client")
 
 export interface StreamCheck {
   /** Reports that an event of the stream was accepted, so that no call is needed. */

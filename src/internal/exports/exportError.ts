@@ -1,18 +1,7 @@
 /** The failures of exports. None contains a link, a token or a row. */
-import { isPlatformError, type PlatformError } from "@effect/platform/Error"
+import * as Data from "effect/Data"
 import type * as Redacted from "effect/Redacted"
-import type {
-  BadRequest,
-  ClientError,
-  Forbidden,
-  InsufficientScope,
-  NotFound,
-  RateLimited,
-  Unauthorized
-} from "../../Errors.js"
 import { defined } from "../runtime/defined.js"
-import { isTemporaryStatus, isTemporaryTokenError } from "../runtime/failures.js"
-import { TaggedError } from "../runtime/taggedError.js"
 
 /**
  * The reason why an export failed.
@@ -60,7 +49,7 @@ export type ExportReason =
   | "superseded"
 
 /** An export that failed. Its message contains no link and no row. @since 0.1.0 @category errors */
-export class ExportError extends TaggedError("ExportError")<{
+export class ExportError extends Data.TaggedError("ExportError")<{
   readonly reason: ExportReason
   readonly message: string
   /** The id of the job, if it is known: with `Options.job` another run goes on with it. */
@@ -83,7 +72,7 @@ export const withJob = (job: string) => <E>(error: E): E | ExportError =>
     : error
 
 /** A row that cannot be read or does not match the schema. It takes the row's place in the stream. @since 0.1.0 @category errors */
-export class UndecodableRow extends TaggedError("UndecodableRow")<{
+export class UndecodableRow extends Data.TaggedError("UndecodableRow")<{
   /** The line of the file on which the row begins, counted from 1. The header row of CSV counts. */
   readonly line: number
   readonly message: string
@@ -95,39 +84,3 @@ export class UndecodableRow extends TaggedError("UndecodableRow")<{
    */
   readonly raw: Redacted.Redacted<string>
 }> {}
-
-/** The failures of the calls that start a job and look at it. */
-export type CallFailure =
-  | BadRequest
-  | ClientError
-  | Forbidden
-  | InsufficientScope
-  | NotFound
-  | RateLimited
-  | Unauthorized
-
-/** Failures of a call that may pass while the service goes on with what was started. That its client was closed does not pass. */
-export const isPassing = (error: CallFailure | ExportError): boolean => {
-  switch (error._tag) {
-    case "TransportError":
-      return error.code !== "CLOSED"
-    case "TokenError":
-      return isTemporaryTokenError(error)
-    case "UnexpectedResponse":
-      return isTemporaryStatus(error.status)
-    default:
-      return error._tag === "RateLimited"
-  }
-}
-
-/** Failures of a start after which there is certainly no job. */
-export const wasNotStarted = (error: CallFailure | ExportError | PlatformError): boolean => {
-  switch (error._tag) {
-    case "TransportError":
-      return error.outcome === "not-sent"
-    case "UnexpectedResponse":
-      return error.reason !== "redirect" && error.status >= 400 && error.status < 500 && error.status !== 408
-    default:
-      return error._tag !== "ExportError" && !isPlatformError(error)
-  }
-}

@@ -1,12 +1,12 @@
 /** One request to the storage: never with a token, and never to another host than the link's. */
 import type * as HttpClient from "@effect/platform/HttpClient"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
 import { open, type OpenResponse } from "../http/platformClient.js"
 import { codeOf } from "../http/platformErrors.js"
 import { defined } from "../runtime/defined.js"
-import { TaggedError } from "../runtime/taggedError.js"
 import { ExportError, type ExportReason } from "./exportError.js"
 
 /**
@@ -16,7 +16,7 @@ import { ExportError, type ExportReason } from "./exportError.js"
 const rangeSize = 4 * 1024 * 1024
 
 /** A failure after which the download goes on by another request. */
-export class Broken extends TaggedError("Broken")<{
+export class Broken extends Data.TaggedError("Broken")<{
   readonly reason: ExportReason
   readonly message: string
   readonly status?: number

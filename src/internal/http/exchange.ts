@@ -5,12 +5,13 @@ import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import { bodyFailed } from "../runtime/failures.js"
 import * as FiberAccess from "../runtime/fiber.js"
 import { globalValue } from "../runtime/memoize.js"
 import { toIterable } from "../runtime/streams/parts.js"
 import * as Timeouts from "../runtime/timeouts.js"
 import * as PlatformClient from "./platformClient.js"
-import { bodyFailed, type BodyLimit, NoResponse, type RawRequest, type RawResponse } from "./rawExchange.js"
+import { type BodyLimit, NoResponse, type RawRequest, type RawResponse } from "./rawExchange.js"
 
 /** Sends a request once, within a time limit. */
 export type Exchange = (

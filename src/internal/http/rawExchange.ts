@@ -42,8 +42,5 @@ export class NoResponse extends Data.TaggedError("NoResponse")<{
   readonly code: string | undefined
 }> {}
 
-/** The code of a request whose own body failed: its stream, which is the caller's. */
-export const bodyFailed = "REQUEST_BODY"
-
 /** Writes a code as the end of a message. */
 export const inParentheses = (code: string | undefined): string => code === undefined ? "" : ` (${code})`

@@ -133,7 +133,7 @@ export const interpret = <Input, Success, Failure>(
     const what = reason === "schema" ? Issues.mismatch({ path: path ?? "", message: problem }) : problem
     const known = outcomeOf(endpoint, response, reason)
     const done = known.outcome === "done" ? "the change was carried out, but its response cannot be used: " : ""
-    const message = `${operation}: status ${status} from ${source}: ${done}${what}`
+    const message = `status ${status} from ${source}: ${done}${what}`
     const contentType = headers["content-type"] && redactor.code(headers["content-type"])
     const shape = ErrorBody.shape(response, redactor)
     const details = { operation, status, errorCode, requestId, retryAfter, raw, ...known }
@@ -161,7 +161,7 @@ export const interpret = <Input, Success, Failure>(
     const what = `the connection to ${hostOf(tenant)} broke while the response was read (status ${status})`
     // Other content may come from a proxy.
     const isDone = endpoint.method !== "GET" && isJson(headers)
-    const message = `${endpoint.name}: ${isDone ? "the change was carried out, but " : ""}${what}`
+    const message = `${isDone ? "the change was carried out, but " : ""}${what}`
     return Either.left(new TransportError({ operation: endpoint.name, outcome: isDone ? "done" : "unknown", message }))
   }
   const found = read()

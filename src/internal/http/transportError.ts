@@ -1,14 +1,12 @@
 /** Makes the failures of attempts that got no response. */
 import { TransportError } from "../../Errors.js"
 import { defined } from "../runtime/defined.js"
+import { bodyFailed, unclaimedCode } from "../runtime/failures.js"
 import { hostOf } from "./baseUrl.js"
-import { bodyFailed, inParentheses } from "./rawExchange.js"
+import { inParentheses } from "./rawExchange.js"
 
 /** The code of an attempt that an open circuit refused. */
 export const openCode = "CIRCUIT_OPEN"
-
-/** The code of an attempt whose claim failed: it was not written down that it is sent. */
-export const unclaimedCode = "UNCLAIMED"
 
 /** Makes the failure of an attempt that got no response. */
 export const transportError = (
@@ -30,6 +28,6 @@ export const transportError = (
     ? `${host} could not be reached`
     : `${host} did not respond`
   return new TransportError(
-    defined({ operation, outcome, message: `${operation}: ${problem}${inParentheses(code)}`, code })
+    defined({ operation, outcome, message: `${problem}${inParentheses(code)}`, code })
   )
 }

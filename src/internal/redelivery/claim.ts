@@ -6,7 +6,8 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { Stage } from "../call/call.js"
 import { StagedClient, withStage } from "../call/staged.js"
-import { transportError, unclaimedCode } from "../http/transportError.js"
+import { transportError } from "../http/transportError.js"
+import { unclaimedCode } from "../runtime/failures.js"
 
 /** `waiting`: nothing was written yet, and nothing sent. `claiming`: the claim is under way. `claimed`: the request may be sent. */
 export type ClaimState = "waiting" | "claiming" | "claimed"

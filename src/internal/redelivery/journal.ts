@@ -3,11 +3,11 @@
  * `run.ts` decides by it which events a later run sends.
  */
 import type { KeyValueStore } from "@effect/platform/KeyValueStore"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { TaggedError } from "../runtime/taggedError.js"
 import type { StoreFailure } from "./storeFailure.js"
 
 /**
@@ -24,7 +24,7 @@ export type Journal = KeyValueStore
 export type EntryStore = Pick<KeyValueStore, "get" | "set" | "remove">
 
 /** The journal cannot be used, or no longer. Without it nothing is sent. @since 0.1.0 @category errors */
-export class JournalError extends TaggedError("JournalError")<{
+export class JournalError extends Data.TaggedError("JournalError")<{
   /**
    * `locked`: another run holds the journal, or has taken it over. `foreign`: it belongs or may belong to another stream, or a
    * later version of this library wrote it. `store`: it cannot be read or written.

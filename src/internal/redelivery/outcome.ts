@@ -9,6 +9,7 @@ import type {
   RateLimited,
   Unauthorized
 } from "../../Errors.js"
+import { outcome as callOutcome } from "../runtime/failures.js"
 
 /** All outcomes. @since 0.1.0 @category constants */
 export const outcomes = ["accepted", "notFailed", "gone", "invalid", "unknown", "failed", "due"] as const
@@ -71,18 +72,8 @@ export const reasonOf = ({ _tag, message }: CallFailure): Reason => ({ tag: _tag
 
 /** The outcome of an event whose call failed. */
 export const outcomeOf = (error: CallFailure): SendResult["outcome"] => {
-  switch (error._tag) {
-    case "Conflict":
-      return "notFailed"
-    case "NotFound":
-      return "gone"
-    case "TransportError":
-      return error.outcome === "not-sent" ? "failed" : "unknown"
-    case "UnexpectedResponse": // a 408, a server's failure and another host's response may come after the service has accepted the event
-      return error.reason === "redirect" || error.status === 408 || error.status < 400 || error.status >= 500
-        ? "unknown"
-        : "failed"
-    default:
-      return "failed"
-  }
+  if (error._tag === "Conflict") return "notFailed"
+  if (error._tag === "NotFound") return "gone"
+  const outcome = callOutcome(error)
+  return outcome === "done" ? "accepted" : outcome === "not-done" ? "failed" : "unknown"
 }

@@ -90,9 +90,9 @@ export const make = (
     if (subjectOf(error) === "event") {
       return Effect.zipRight(outage.up, outcome === "gone" ? notFound(error, failed, restore) : Effect.succeed(result))
     }
-    return outcome === "unknown"
-      ? Effect.as(outage.down(error), result)
-      : notAccepted(error, failed)
+    return outcome === "failed"
+      ? notAccepted(error, failed)
+      : Effect.as(outage.down(error), result)
   }
 
   /** Judges the exit of a call. The outcome of an interrupted call is unknown, if it was sent; a defect stays a defect. */

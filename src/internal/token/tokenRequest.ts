@@ -11,7 +11,7 @@ import { inParentheses, NoResponse } from "../http/rawExchange.js"
 import { bodyLimits } from "../http/responseBody.js"
 import * as Headers from "../http/responseHeaders.js"
 import { backoff } from "../runtime/backoff.js"
-import { defined } from "../runtime/defined.js"
+import { tokenVerdict } from "../runtime/failures.js"
 import * as Timeouts from "../runtime/timeouts.js"
 import { invalidSetting } from "../schema/issues.js"
 import * as TokenTelemetry from "../telemetry/tokenTelemetry.js"
@@ -48,10 +48,11 @@ const policy = {
   maxRetryAfter: "1 minute"
 } as const
 
-/** Checks that a retry may succeed: no response, 429 or 5xx, without too long a `Retry-After`. */
-const isTransient = ({ retryAfter, status }: TokenError): boolean =>
-  (status === undefined || status === 429 || status >= 500) &&
-  (retryAfter === undefined || Duration.lessThanOrEqualTo(retryAfter, policy.maxRetryAfter))
+/** Checks that a retry may succeed: it is transient, without too long a `Retry-After`. */
+const canRetry = ({ code, retryAfter, status }: TokenError): boolean => {
+  const [, isTransient] = tokenVerdict({ code, status })
+  return isTransient && (retryAfter === undefined || Duration.lessThanOrEqualTo(retryAfter, policy.maxRetryAfter))
+}
 
 /** Checks that the token endpoint refused the client, rather than what it asked for. */
 const isClientRefused = ({ error = "invalid_client", status }: TokenError): boolean =>
@@ -126,7 +127,7 @@ export const make = (
       }).pipe(
         Effect.catchTag("NoResponse", ({ code }) => {
           const message = `${TokenResponse.nameOf(url)} did not respond${inParentheses(code)}`
-          return Effect.fail({ error: new TokenError(defined({ operation: "token", message, code })) })
+          return Effect.fail({ error: new TokenError({ operation: "token", message, code: code ?? "no-response" }) })
         })
       )
 
@@ -140,7 +141,7 @@ export const make = (
         Effect.catchAll(attempt(proof, nth), ({ error, next }) => {
           // Without another proof the refusal is the failure.
           if (next !== undefined) return attempts(Effect.mapError(next, () => error), nth + 1, tries)
-          if (tries >= policy.attempts || !isTransient(error)) return Effect.fail(error)
+          if (tries >= policy.attempts || !canRetry(error)) return Effect.fail(error)
           const wait = Effect.flatMap(backoff(policy, tries, error.retryAfter), Effect.sleep)
           return Effect.zipRight(wait, attempts(authentication, nth + 1, tries + 1))
         }))
