@@ -50,18 +50,21 @@ withPostgres("migrations", (it) => {
       }
     }))
 
-  it.scoped.each([1, 2])("fail with a pool of %s, which can be used afterwards", (maxConnections) =>
-    Effect.gen(function*() {
-      const server = yield* Postgres
-      const database = yield* server.database
-      const start = Effect.gen(function*() {
-        const error = yield* Effect.flip(migrateAll)
-        assert.instanceOf(error, JobStoreError)
-        assert.include(error.message, "maxConnections")
-        assert.deepStrictEqual(yield* tables, [])
+  it.scoped.each([1, 2])(
+    "fail with a pool of %s, which can be used afterwards",
+    (maxConnections) =>
+      Effect.gen(function*() {
+        const server = yield* Postgres
+        const database = yield* server.database
+        const start = Effect.gen(function*() {
+          const error = yield* Effect.flip(migrateAll)
+          assert.instanceOf(error, JobStoreError)
+          assert.include(error.message, "maxConnections")
+          assert.deepStrictEqual(yield* tables, [])
+        })
+        yield* Effect.provide(start, layerSql(server, database, { maxConnections }))
       })
-      yield* Effect.provide(start, layerSql(server, database, { maxConnections }))
-    }))
+  )
 
   it.scoped("need a pool of three for the tables of the engine", () =>
     Effect.gen(function*() {
