@@ -37,8 +37,8 @@ export interface Options extends RunOptions {
  * Creates all tables, of the jobs, of the shared store and of the engine (`cluster_*`), or brings them up to date. Any number of processes may
  * run it at the same time. Run it before the layers of the engine (`NodeClusterSocket.layer`) are built, as
  * `Layer.effectDiscard(Cluster.migrations)` below them does: they create their tables too, but two runners that do so at the same time on an
- * empty database fail. It uses three connections at a time. Over a pooler in transaction or statement mode, which loses the engine's locks, it
- * fails.
+ * empty database fail. It uses three connections at a time, and fails if its pool does not have them free within 5 seconds. Over a pooler in
+ * transaction or statement mode, which loses the engine's locks, it fails too.
  * @since 0.1.0 @category constructors
  */
 export const migrations: Effect.Effect<void, JobStoreError, SqlClient.SqlClient> = migrateAll

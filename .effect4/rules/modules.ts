@@ -58,7 +58,7 @@ export default rules({
       "SqlRunnerStorage"
     ]),
     "@effect/opentelemetry/Otlp": "effect/observability/Otlp",
-    ...moved("@effect/sql", "effect/sql", ["Migrator", "SqlClient", "SqlError", "Statement"]),
+    ...moved("@effect/sql", "effect/sql", ["Migrator", "SqlClient", "SqlConnection", "SqlError", "Statement"]),
     ...moved("@effect/workflow", "effect/workflow", [
       "Activity",
       "DurableClock",

@@ -7,6 +7,7 @@ import { JobStoreError } from "../jobs/model.js"
 import { toDatabaseError } from "./database.js"
 import { createEngineTables } from "./engineTables.js"
 import { entryOfEvent } from "./eventStatements.js"
+import { reserve } from "./reserve.js"
 import { requireSessions } from "./sessions.js"
 
 const table = "effect_identity_client_migrations"
@@ -137,8 +138,24 @@ export const migrate: Effect.Effect<void, JobStoreError, SqlClient.SqlClient> = 
     )
 )
 
+/** One for the lock of this library, one for those of the engine, and one for the statements of both. */
+const requireConnections: Effect.Effect<void, JobStoreError, SqlClient.SqlClient> = toJobStoreError(
+  Effect.scoped(Effect.timeoutOption(Effect.all([reserve, reserve, reserve]), "5 seconds"))
+).pipe(
+  Effect.filterOrFail(
+    (reserved) => reserved._tag === "Some",
+    () =>
+      new JobStoreError({
+        message: "no three connections to the database were free within 5 s, as the tables of a cluster need; " +
+          "set maxConnections of the pool to 3 or more"
+      })
+  ),
+  Effect.asVoid
+)
+
 /** The same for a cluster, whose locks need sessions, with the tables of the engine. */
-export const migrateAll: Effect.Effect<void, JobStoreError, SqlClient.SqlClient> = Effect.zipRight(
-  Effect.zipRight(requireSessions, toJobStoreError(createEngineTables)),
-  migrate
+export const migrateAll: Effect.Effect<void, JobStoreError, SqlClient.SqlClient> = requireSessions.pipe(
+  Effect.zipRight(requireConnections),
+  Effect.zipRight(toJobStoreError(createEngineTables)),
+  Effect.zipRight(migrate)
 )

@@ -1,15 +1,16 @@
 /** Finds out whether each connection to PostgreSQL has a session of its own, as the locks of a cluster need it. */
-import * as SqlClient from "@effect/sql/SqlClient"
+import type * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { JobStoreError } from "../jobs/model.js"
+import { reserve } from "./reserve.js"
 import { driverError } from "./sqlClient.js"
 
 /** On a busy pooler, another client may take the session that would show it: it is tried so often. */
 const rounds = 3
 
-/** A pool that has no second connection, or a database that does not respond in time, shows nothing. */
+/** A pool without a second connection, or a database that does not respond in time, shows nothing. */
 const timeLimit = "2 seconds"
 
 /** PgBouncer in statement mode refuses transactions. */
@@ -23,8 +24,9 @@ const isRefusedTransaction = (error: SqlError): boolean => {
  * first another one while the second is in a transaction.
  */
 const areShared = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  const [one, two] = [yield* sql.reserve, yield* sql.reserve]
+  const reserved = yield* Effect.timeoutOption(Effect.all([reserve, reserve]), timeLimit)
+  if (reserved._tag === "None") return false
+  const [one, two] = reserved.value
   const sessionOf = (connection: typeof one) =>
     Effect.map(connection.executeValues("SELECT pg_backend_pid()", []), ([row]) => row?.[0])
   const transaction = Effect.acquireRelease(
@@ -42,7 +44,7 @@ const areShared = Effect.gen(function*() {
 }).pipe(
   Effect.scoped,
   Effect.catchAll((error) => Effect.succeed(isRefusedTransaction(error))), // others occur again, where they are reported
-  // In a fiber that goes on until it has given its connections back: one that the pool hands out too late would be lost.
+  // In a fiber of its own: a statement that is interrupted would be cancelled by the number of its session, which a pooler makes up.
   Effect.forkDaemon,
   Effect.flatMap((fiber) => Effect.timeoutOption(Fiber.join(fiber), timeLimit)),
   Effect.map((shared) => shared._tag === "Some" && shared.value)

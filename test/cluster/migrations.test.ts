@@ -50,6 +50,32 @@ withPostgres("migrations", (it) => {
       }
     }))
 
+  it.scoped.each([1, 2])(
+    "fail with a pool of %s, which can be used afterwards",
+    (maxConnections) =>
+      Effect.gen(function*() {
+        const server = yield* Postgres
+        const database = yield* server.database
+        const start = Effect.gen(function*() {
+          const error = yield* Effect.flip(migrateAll)
+          assert.instanceOf(error, JobStoreError)
+          assert.include(error.message, "maxConnections")
+          assert.deepStrictEqual(yield* tables, [])
+        })
+        yield* Effect.provide(start, layerSql(server, database, { maxConnections }))
+      })
+  )
+
+  it.scoped("need a pool of three for the tables of the engine", () =>
+    Effect.gen(function*() {
+      const server = yield* Postgres
+      const names = yield* Effect.provide(
+        Effect.zipRight(migrateAll, tables),
+        layerSql(server, yield* server.database, { maxConnections: 3 })
+      )
+      assert.includeMembers([...names], ["cluster_messages", "cluster_runners", "identity_client_jobs"])
+    }))
+
   it.scoped("make the tables of the engine once too, before runners need them", () =>
     Effect.gen(function*() {
       const server = yield* Postgres

@@ -1,4 +1,4 @@
-/** Transport: sends one request within its time limit, and reads the response. */
+/** Transport: sends one request within its time limit, and reads the response; traced: each has its span, its metrics and its log lines. */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -7,7 +7,7 @@ import { NoResponse } from "../http/rawExchange.js"
 import { requestBody } from "../http/requestEncoder.js"
 import { bodyLimit } from "../http/responseDecoder.js"
 import { transportError } from "../http/transportError.js"
-import { type RunningCall, type Send, timeLeft } from "./call.js"
+import { type RunningCall, type Send, type Stage, timeLeft } from "./call.js"
 
 /** Sends calls over an exchange, those of server-sent events over one that leaves them unread. No body may exceed `maxBodySize`. */
 export const transport = (
@@ -35,4 +35,19 @@ export const transport = (
   )
   const { onResponse } = settings
   return onResponse === undefined ? sent : Effect.tap(sent, (response) => Effect.sync(() => onResponse(response)))
+}
+
+/** Gives each request its span, its metrics and its log lines. */
+export const traced: Stage<RunningCall> = (next) => (call) => {
+  const { notes, telemetry } = call
+  notes.hasBegun = true
+  const sent = telemetry.attempt((trace) => {
+    notes.trace = trace
+    return next(call)
+  })
+  return Effect.map(sent, (response) => {
+    // After a redirect, status and headers may be those of another service.
+    if (!response.redirected) telemetry.responseReceived(response)
+    return response
+  })
 }
