@@ -165,14 +165,14 @@ const settle = (substrings: Substrings): void => {
 const maxApart = 3
 
 /** Replaces JSON Web Tokens and secrets by `…`, and in the second text also parts of secrets. */
-const hide = (text: string, secrets: ReadonlyArray<string>): readonly [clean: string, cleaner: string] => {
+const hide = (
+  text: string,
+  short: ReadonlySet<string>,
+  long: ReadonlyArray<string>
+): readonly [clean: string, cleaner: string] => {
   const { at, view } = foldWithIndexes(text)
   const ends = substringsOf(view)
-  const short = new Set<string>()
-  for (const secret of secrets) {
-    if (secret.length <= maxApart) short.add(secret)
-    else if (ends[0] !== undefined) mark(ends[0], secret)
-  }
+  for (const secret of long) mark(ends[0], secret)
   ends.forEach(settle)
 
   const replaced = (lengthOf: (end: Substrings) => number): string => {
@@ -184,11 +184,14 @@ const hide = (text: string, secrets: ReadonlyArray<string>): readonly [clean: st
     /** Whether a short word is a word of its own: within another word it is there by coincidence. */
     const isApart = (begin: number, end: number): boolean =>
       !(isLetter(view[begin - 1]) && !found[begin - 1]) && !(isLetter(view[end]) && !found[end])
-    for (let begin = 0; begin < view.length; begin++) {
+    const shortAt = (begin: number): void => {
       for (let end = begin + 1; end <= begin + maxApart; end++) {
         if (short.has(view.slice(begin, end)) && isApart(begin, end)) found.fill(true, begin, end)
       }
     }
+    // In both directions: one that is hidden sets those apart that are beside it.
+    for (let nth = 0; nth < view.length; nth++) shortAt(nth)
+    for (let nth = view.length; nth-- > 0;) shortAt(nth)
     const hidden = Array.from({ length: text.length }, () => false)
     for (const { 0: token, index } of text.matchAll(jwt)) hidden.fill(true, index, index + token.length)
     found.forEach((isFound, nth) => isFound && hidden.fill(true, at[nth], at[nth + 1]))
@@ -213,7 +216,8 @@ export const redact = (text: string, secrets: ReadonlyArray<string>, parts = tru
   const all = Array.from(new Set(secrets))
   const folded = all.reduce((sum, { length }) => sum + length, 0) > maxSecrets ? [] : foldAll(all, maxSecrets)
   if (folded.length < all.length) return "…"
-  const sought = folded.filter((secret) => secret.trim() !== "")
+  const short = new Set(folded.filter((secret) => secret.length <= maxApart && secret.trim() !== ""))
+  const long = folded.filter((secret) => secret.length > maxApart && secret.trim() !== "")
   // Longer than what is printed, so that a secret at the cut is still recognized.
   const characters = Array.from(text.slice(0, 4 * maxLength).normalize())
   const searched = characters.slice(0, foldAll(characters, 4 * maxLength).length)
@@ -221,7 +225,7 @@ export const redact = (text: string, secrets: ReadonlyArray<string>, parts = tru
   let view = shown
   for (let escaped = 0; escaped <= 2; escaped++) {
     // Before the text is decoded, only whole secrets are hidden: a remaining part would no longer be recognized.
-    const [clean, cleaner] = hide(view, sought)
+    const [clean, cleaner] = hide(view, short, long)
     const hidden = parts ? cleaner : clean
     if (hidden !== view) shown = hidden
     const decoded = unescape(clean)
