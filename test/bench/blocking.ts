@@ -82,20 +82,32 @@ interface Work {
   readonly prepare: (size: number) => Iterable<() => void>
 }
 
+const times = (count: number, make: (nth: number) => string): ReadonlyArray<string> =>
+  Array.from({ length: count }, (_, nth) => make(nth))
+
+/** Redaction of a text of 2,000 characters, with secrets of up to the bound. */
+const redaction = (
+  of: string,
+  make: (size: number) => readonly [text: string, secrets: ReadonlyArray<string>]
+): Work => ({
+  name: `redaction, ${of}`,
+  unit: "characters",
+  sizes: [328, 3277, 32_768],
+  prepare: (size) => {
+    const [text, secrets] = make(size)
+    return [() => void redact(text, secrets)]
+  }
+})
+
 const works: ReadonlyArray<Work> = [
-  {
-    name: "redaction, of secrets",
-    unit: "characters",
-    sizes: [328, 3277, 32_768],
-    prepare: (size) => {
-      const secrets = Array.from(
-        { length: Math.floor(size / 64) },
-        (_, nth) => createHash("sha256").update(String(nth)).digest("hex")
-      )
-      const text = secrets.join(" ").slice(0, 2000).padEnd(2000, "text ")
-      return [() => void redact(text, secrets)]
-    }
-  },
+  redaction("secrets", (size) => {
+    const secrets = times(size / 64, (nth) => createHash("sha256").update(String(nth)).digest("hex"))
+    return [secrets.join(" ").slice(0, 2000).padEnd(2000, "text "), secrets]
+  }),
+  redaction("one prefix", (size) => ["a".repeat(2000), times(size / 12, (nth) => `aaaaaaaa${1000 + nth}`)]),
+  redaction("one part", (size) => ["1P1P1P1P".repeat(250), ["21".repeat(size / 2)]]),
+  redaction("nested", (size) => ["a".repeat(2000), times(Math.sqrt(2 * size), (nth) => "a".repeat(nth))]),
+  redaction("unfolding", (size) => ["\ufdfa".repeat(2000), ["\ufdfa".repeat(size / 18)]]),
   {
     name: "CSV, rows of 100 bytes",
     unit: "rows",
