@@ -105,7 +105,7 @@ interface Substrings {
 }
 
 /** Makes the suffix automaton of a text: the substrings that end after each of its characters; the first is the empty one. */
-const substringsOf = (text: string): ReadonlyArray<Substrings> => {
+const substringsOf = (text: string): readonly [Substrings, ...ReadonlyArray<Substrings>] => {
   const make = (length: number, next = new Map<number, Substrings>(), shorter?: Substrings): Substrings => ({
     length,
     next,
@@ -114,7 +114,7 @@ const substringsOf = (text: string): ReadonlyArray<Substrings> => {
     isPart: false,
     isSettled: false
   })
-  const all = [make(0)]
+  const all: [Substrings, ...Array<Substrings>] = [make(0)]
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     const added = make(at + 1)
@@ -176,9 +176,10 @@ const hide = (
   ends.forEach(settle)
 
   const replaced = (lengthOf: (end: Substrings) => number): string => {
-    const found = Array.from(view, () => false)
+    const found = Array.from({ length: view.length }, () => false)
     for (let end = view.length, begin = end; end > 0; end--) {
-      begin = Math.min(begin, end - (ends[end] === undefined ? 0 : lengthOf(ends[end])))
+      const substrings = ends[end] ?? ends[0]
+      begin = Math.min(begin, end - lengthOf(substrings))
       found[end - 1] = begin < end
     }
     /** Whether a short word is a word of its own: within another word it is there by coincidence. */
