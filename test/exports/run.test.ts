@@ -188,7 +188,7 @@ describe("rows of NDJSON", () => {
         )
         assert.strictEqual(rows.reduce((sum, read) => sum + read, 0), 9000)
         assert.isAtMost(Math.max(...rows.filter((read) => read > 0)), maxRowsAtOnce, "in one turn of the event loop")
-      })
+      }).pipe(Effect.scoped)
   )
 
   it.scopedLive("before one at which the schema throws come first", () =>
@@ -210,7 +210,7 @@ describe("rows of NDJSON", () => {
       assert.include(inspect(exit, { depth: 9 }), "mine")
       assert.deepStrictEqual(rows.at(-1), Either.right({ n: 599 }))
       assert.strictEqual(rows.length, 600)
-    }).pipe(Effect.scoped))
+    }))
 
   it.live("are a defect if the schema throws", () =>
     Effect.gen(function*() {
