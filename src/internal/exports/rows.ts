@@ -14,7 +14,7 @@ export type Row = Readonly<Record<string, unknown>>
 /** A decoded row, or why there is none. */
 export type RowResult<A> = Either.Either<A, UndecodableRow>
 
-/** The most rows that are read in one piece: a bad one takes 20 µs, most of it for its error (`npm run bench:blocking`). */
+/** The most rows that are read in one piece: a bad one takes up to 20 µs, for two errors (`npm run bench:blocking`). */
 export const maxRowsAtOnce = 256
 
 /** Makes rows of text that comes in whole lines. */
