@@ -26,6 +26,7 @@ import { isBackgroundWork } from "./internal/limiter/limiter.js"
 import { claimed } from "./internal/redelivery/claim.js"
 import { withSetting } from "./internal/runtime/fiber.js"
 import { fromPull } from "./internal/runtime/streams/pulls.js"
+import { yieldToEventLoop } from "./internal/runtime/streams/yieldToEventLoop.js"
 import { integerIssues } from "./internal/schema/issues.js"
 import type * as Operation from "./Operation.js"
 import { createUsersExport } from "./operations/createUsersExport.js"
@@ -184,7 +185,17 @@ const read = <A, I>(input: Input, options: Options<A, I>) =>
       ? makeCsvParser(decode, { undoGuard, maxLength: maxRowSize })
       : makeNdjsonParser(decode)
     let taken: Array<RowResult<A>> = []
-    const pull = yield* gunzip(bytes, (chunk) => parser.push(lines.push(chunk), taken))
+    /** Whether lines are left that can be read, after the event loop had a turn. */
+    let isBehind = false
+    const readRows = (): void => {
+      isBehind = false // what a schema throws ends the stream
+      isBehind = parser.read(taken)
+    }
+    const pull = yield* gunzip(bytes, (chunk) => {
+      parser.push(lines.push(chunk))
+      if (!isBehind) readRows()
+    })
+    const catchUp = Effect.map(yieldToEventLoop, readRows)
     let [rows, badRows] = [0, 0]
 
     /** The rows that were taken. */
@@ -197,17 +208,19 @@ const read = <A, I>(input: Input, options: Options<A, I>) =>
     })
     // After the end or a failure come the rows before it.
     let end: Effect.Effect<never, Option.Option<Failure>> | undefined
-    const next: Effect.Effect<ReadonlyArray<RowResult<A>>, Option.Option<Failure>> = Effect.suspend(() =>
-      end ?? Effect.catchAllCause(Effect.zipRight(pull, emit), (cause) => {
+    const next: Effect.Effect<ReadonlyArray<RowResult<A>>, Option.Option<Failure>> = Effect.suspend(() => {
+      if (end !== undefined && !isBehind) return end
+      return Effect.catchAllCause(Effect.zipRight(isBehind ? catchUp : pull, emit), (cause) => {
         end = Effect.failCause(cause)
         if (Option.exists(Cause.failureOption(cause), Option.isNone)) {
-          parser.push(lines.end(), taken)
-          parser.end(taken)
+          parser.push(lines.end())
+          parser.end()
+          if (!isBehind) readRows()
           end = Effect.zipRight(track({ phase: "done" }), end)
         }
         return emit
       })
-    )
+    })
     return Effect.mapError(next, Option.map(withJob(id)))
   })
 

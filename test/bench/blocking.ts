@@ -12,7 +12,7 @@ import { listActionVersions } from "../../src/index.js"
 import { makeCsvParser } from "../../src/internal/exports/csv.js"
 import { makeLineDecoder } from "../../src/internal/exports/lines.js"
 import { makeNdjsonParser } from "../../src/internal/exports/ndjson.js"
-import { makeDecoder, type Row, type RowParser, type RowResult } from "../../src/internal/exports/rows.js"
+import { makeDecoder, type Row, type RowParser } from "../../src/internal/exports/rows.js"
 import { redact } from "../../src/internal/http/redact.js"
 import { parseJson } from "../../src/internal/runtime/parseJson.js"
 import * as Decode from "../../src/internal/schema/decode.js"
@@ -49,19 +49,23 @@ const maxRowSize = 512 * 1024
 /** The size of the chunks in which Node decompresses. */
 const blockSize = 16 * 1024
 
-/** The pieces in which a file is read: its blocks, and its end. */
-const reading = (text: string, parser: RowParser<Row>): ReadonlyArray<() => void> => {
+/** The pieces in which a file is read: at most `maxRowsAtOnce` rows of a block. */
+function* reading(text: string, parser: RowParser<Row>): Iterable<() => void> {
   const bytes = new TextEncoder().encode(text)
   const lines = makeLineDecoder(maxRowSize)
-  let rows: Array<RowResult<Row>> = []
-  const blocks = Array.from({ length: Math.ceil(bytes.length / blockSize) }, (_, nth) => () => {
-    rows = []
-    parser.push(lines.push(bytes.subarray(nth * blockSize, (nth + 1) * blockSize)), rows)
-  })
-  return [...blocks, () => {
-    parser.push(lines.end(), rows)
-    parser.end(rows)
-  }]
+  let [at, isBehind] = [0, false]
+  const piece = (): void => {
+    if (!isBehind) {
+      if (at >= bytes.length) parser.end()
+      parser.push(at < bytes.length ? lines.push(bytes.subarray(at, at + blockSize)) : lines.end())
+      at += blockSize
+    }
+    isBehind = parser.read([])
+  }
+  for (;;) {
+    yield piece
+    if (at >= bytes.length + blockSize && !isBehind) return
+  }
 }
 
 const anyRow = makeDecoder<Row, unknown>(undefined)
@@ -82,20 +86,32 @@ interface Work {
   readonly prepare: (size: number) => Iterable<() => void>
 }
 
+const times = (count: number, make: (nth: number) => string): ReadonlyArray<string> =>
+  Array.from({ length: count }, (_, nth) => make(nth))
+
+/** Redaction of a text of 2,000 characters, with secrets of up to the bound. */
+const redaction = (
+  of: string,
+  make: (size: number) => readonly [text: string, secrets: ReadonlyArray<string>]
+): Work => ({
+  name: `redaction, ${of}`,
+  unit: "characters",
+  sizes: [328, 3277, 32_768],
+  prepare: (size) => {
+    const [text, secrets] = make(size)
+    return [() => void redact(text, secrets)]
+  }
+})
+
 const works: ReadonlyArray<Work> = [
-  {
-    name: "redaction, of secrets",
-    unit: "characters",
-    sizes: [328, 3277, 32_768],
-    prepare: (size) => {
-      const secrets = Array.from(
-        { length: Math.floor(size / 64) },
-        (_, nth) => createHash("sha256").update(String(nth)).digest("hex")
-      )
-      const text = secrets.join(" ").slice(0, 2000).padEnd(2000, "text ")
-      return [() => void redact(text, secrets)]
-    }
-  },
+  redaction("secrets", (size) => {
+    const secrets = times(size / 64, (nth) => createHash("sha256").update(String(nth)).digest("hex"))
+    return [secrets.join(" ").slice(0, 2000).padEnd(2000, "text "), secrets]
+  }),
+  redaction("one prefix", (size) => ["a".repeat(2000), times(size / 12, (nth) => `aaaaaaaa${1000 + nth}`)]),
+  redaction("one part", (size) => ["1P1P1P1P".repeat(250), ["21".repeat(size / 2)]]),
+  redaction("nested", (size) => ["a".repeat(2000), times(Math.sqrt(2 * size), (nth) => "a".repeat(nth))]),
+  redaction("unfolding", (size) => ["\ufdfa".repeat(2000), ["\ufdfa".repeat(size / 18)]]),
   {
     name: "CSV, rows of 100 bytes",
     unit: "rows",
@@ -109,10 +125,28 @@ const works: ReadonlyArray<Work> = [
     prepare: (size) => csv(`a\n"${words(size * 1024)}"\n`)
   },
   {
+    name: "CSV, stray quotes",
+    unit: "lines",
+    sizes: [2000, 20_000, 200_000],
+    prepare: (size) => csv(`a,b\n${"x,\"y\n".repeat(size)}`)
+  },
+  {
+    name: "CSV, a quote never closed",
+    unit: "KiB",
+    sizes: [5, 50, 500],
+    prepare: (size) => csv(`a,b\n"${"x,y\n".repeat(size * 256)}`)
+  },
+  {
     name: "NDJSON, lines of 100 bytes",
     unit: "lines",
     sizes: [1000, 10_000, 100_000],
     prepare: (size) => ndjson(`{"user_id":"auth0|${"x".repeat(40)}","email":"${"y".repeat(26)}"}\n`.repeat(size))
+  },
+  {
+    name: "NDJSON, bad lines",
+    unit: "lines",
+    sizes: [2000, 20_000, 200_000],
+    prepare: (size) => ndjson("{x\n".repeat(size))
   },
   {
     name: "NDJSON, one line",

@@ -204,7 +204,7 @@ describe.each(Object.entries(networks))("over %s", (_, network) => {
         assert.isTrue(error instanceof Declared)
         assert.deepInclude<object>(error, {
           status: Declared.status,
-          message: "No.",
+          message: "all: No.",
           errorCode: "a_code",
           operation: "all"
         })

@@ -748,7 +748,7 @@ describe("failures", () => {
         const error = yield* failed(operation, input, reply)
         assert.instanceOf(error, Expected)
         const { errorCode: code, message: words } = error as Errors.ErrorDetails
-        assert.deepStrictEqual([words, code], [message, errorCode])
+        assert.deepStrictEqual([words, code], [`${operation.endpoint.name}: ${message}`, errorCode])
       })
   )
 
@@ -757,7 +757,7 @@ describe("failures", () => {
       const body = { error: "too_many_requests", error_description: "Global limit has been reached" }
       const error = yield* failed(createUsersExport, {}, Testing.reply({ status: 429, body }))
       assert.deepInclude(error, { errorCode: "too_many_requests" })
-      assert.strictEqual((error as Errors.RateLimited).message, "Global limit has been reached")
+      assert.strictEqual((error as Errors.RateLimited).message, "createUsersExport: Global limit has been reached")
     }))
 
   it.effect("reads a body with code and description", () =>
@@ -765,7 +765,7 @@ describe("failures", () => {
       const body = { code: "a_code", description: "Some words" }
       const error = yield* failed(createUsersExport, {}, Testing.reply({ status: 400, body }))
       assert.deepInclude(error, { errorCode: "a_code" })
-      assert.strictEqual((error as Errors.BadRequest).message, "Some words")
+      assert.strictEqual((error as Errors.BadRequest).message, "createUsersExport: Some words")
     }))
 
   it.effect("uses the reason phrase as the message if there is no other, and never as the code", () =>
@@ -773,7 +773,7 @@ describe("failures", () => {
       const body = { statusCode: 400, error: "Bad Request" }
       const error = yield* failed(createUsersExport, {}, Testing.reply({ status: 400, body }))
       assert.notProperty(error, "errorCode")
-      assert.strictEqual((error as Errors.BadRequest).message, "Bad Request")
+      assert.strictEqual((error as Errors.BadRequest).message, "createUsersExport: Bad Request")
     }))
 
   it.effect.each(
@@ -800,7 +800,7 @@ describe("failures", () => {
         const declared = yield* failed(createUsersExport, {}, reply(400))
         const other = yield* failed(createUsersExport, {}, reply(502))
         assert.instanceOf(declared, Errors.BadRequest)
-        assert.strictEqual((declared as Errors.BadRequest).message, `no message (${shape})`)
+        assert.strictEqual((declared as Errors.BadRequest).message, `createUsersExport: no message (${shape})`)
         assert.instanceOf(other, Errors.UnexpectedResponse)
         assert.deepInclude(other, { status: 502, reason: "status", shape, contentType })
       })
@@ -813,7 +813,7 @@ describe("failures", () => {
       assert.notProperty(error, "errorCode")
       assert.match(
         (error as Errors.BadRequest).message,
-        /^no message \(application\/json, \d+ bytes, an object of statusCode/
+        /^createUsersExport: no message \(application\/json, \d+ bytes, an object of statusCode/
       )
     }))
 })

@@ -5,6 +5,7 @@ import { vi } from "vitest"
 import { type CsvOptions, makeCsvParser } from "../../src/internal/exports/csv.js"
 import { makeLineDecoder, marks } from "../../src/internal/exports/lines.js"
 import { type DecodeRow, makeDecoder, type Row, type RowResult } from "../../src/internal/exports/rows.js"
+import { readRows } from "../support/rows.js"
 
 interface Options extends Partial<CsvOptions> {
   readonly decode?: DecodeRow<Row>
@@ -20,8 +21,9 @@ const outline = (rows: ReadonlyArray<RowResult<Row>>): ReadonlyArray<string> =>
 const parse = (blocks: ReadonlyArray<string>, { decode = makeDecoder(undefined), ...options }: Options = {}) => {
   const parser = makeCsvParser(decode, { undoGuard: false, maxLength: 1000, ...options })
   const rows: Array<RowResult<Row>> = []
-  for (const block of blocks) parser.push(block, rows)
-  parser.end(rows)
+  for (const block of blocks) readRows(parser, block, rows)
+  parser.end()
+  readRows(parser, "", rows)
   return outline(rows)
 }
 
@@ -266,7 +268,7 @@ describe("rows of CSV", () => {
     const parser = makeCsvParser(makeDecoder(undefined), { undoGuard: false, maxLength: 20 })
     const rows: Array<RowResult<Row>> = []
     const after = (text: string) => {
-      parser.push(text, rows)
+      readRows(parser, text, rows)
       return rows.length
     }
     const blocks = ["a\n", "1\n2\n", "\"3\n", "4\"\n", "\"5\n", "0123456789\n", "012345678\n", "9\n", "\"\n6\n"]

@@ -5,6 +5,7 @@ import { makeCsvParser } from "../../src/internal/exports/csv.js"
 import { makeLineDecoder, makeRowCounter, marks } from "../../src/internal/exports/lines.js"
 import { makeNdjsonParser } from "../../src/internal/exports/ndjson.js"
 import { makeDecoder, type Row, type RowResult } from "../../src/internal/exports/rows.js"
+import { readRows } from "../support/rows.js"
 
 const mark = "\uFEFF"
 
@@ -173,8 +174,8 @@ describe("the number of rows", () => {
       ? makeCsvParser(makeDecoder(undefined), { undoGuard: false, maxLength: 100 })
       : makeNdjsonParser(makeDecoder(undefined))
     const rows: Array<RowResult<Row>> = []
-    parser.push(decode([bytes], 100), rows)
-    parser.end(rows)
+    parser.end()
+    readRows(parser, decode([bytes], 100), rows)
     assert.strictEqual(rows.length, count, "and that of the parser")
   })
 
@@ -192,9 +193,8 @@ describe("lines of NDJSON", () => {
   it("that do not decode show what was received, with white space after the object", () => {
     const parser = makeNdjsonParser<Row>(() => Either.left({ path: "a", message: "is bad" }))
     const rows: Array<RowResult<Row>> = []
-    parser.push("{\"a\":1} \r\n\n", rows)
-    parser.push("{\"a\":2}\n", rows)
-    parser.end(rows)
+    readRows(parser, "{\"a\":1} \r\n\n", rows)
+    readRows(parser, "{\"a\":2}\n", rows)
     assert.deepStrictEqual(
       rows.map(Either.match({
         onLeft: ({ line, message, path, raw }) => [line, message, path, Redacted.value(raw)],

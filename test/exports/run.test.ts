@@ -8,9 +8,10 @@ import { makeCsvParser } from "../../src/internal/exports/csv.js"
 import { nextWait, secondsLeft } from "../../src/internal/exports/job.js"
 import { makeLineDecoder, makeRowCounter } from "../../src/internal/exports/lines.js"
 import { makeNdjsonParser } from "../../src/internal/exports/ndjson.js"
-import { makeDecoder, type RowResult } from "../../src/internal/exports/rows.js"
+import { makeDecoder, maxRowsAtOnce, type RowResult } from "../../src/internal/exports/rows.js"
 import * as Testing from "../../src/Testing.js"
 import { silent } from "../support/client.js"
+import { readRows } from "../support/rows.js"
 import { csv, fastClock, gzip, jobId, jobs, ndjson, type Respond, send, serve, users } from "../support/storage.js"
 
 const sending = (content: string | Uint8Array): Respond => (to, request) => send(to, request, gzip(content))
@@ -138,9 +139,9 @@ describe("rows of NDJSON", () => {
         ? makeCsvParser(decode, { undoGuard: false, maxLength: 100 })
         : makeNdjsonParser(decode)
       const taken: Array<RowResult<Exports.Row>> = []
-      for (let at = 0; at < bytes.length; at += size) parser.push(lines.push(bytes.subarray(at, at + size)), taken)
-      parser.push(lines.end(), taken)
-      parser.end(taken)
+      for (let at = 0; at < bytes.length; at += size) readRows(parser, lines.push(bytes.subarray(at, at + size)), taken)
+      parser.end()
+      readRows(parser, lines.end(), taken)
       return taken.map(Either.match({ onLeft: ({ message }) => message, onRight: (row) => JSON.stringify(row) }))
     }
     const whole = read(bytes.length)
@@ -162,6 +163,53 @@ describe("rows of NDJSON", () => {
         "2 n line 2, n: expected a number {\"at\":\"2026-01-02\",\"n\":\"secret\"}"
       ])
       assert.notInclude(String(second), "secret")
+    }))
+
+  it.live.each(["json", "csv"] as const)(
+    "are read in small pieces, though all of %s are bad",
+    (format) =>
+      Effect.gen(function*() {
+        const { origin } = yield* serve(
+          sending(format === "json" ? "{x\n".repeat(9000) : `a,b\n${"x,\"y\n".repeat(9000)}`)
+        )
+        const { layer } = jobs(origin, format)
+        let turn = 0
+        const count = () => {
+          turn++
+          immediate = setImmediate(count)
+        }
+        let immediate = setImmediate(count)
+        const rows: Array<number> = []
+        yield* Exports.run({ format }).pipe(
+          Stream.runForEachChunk((chunk) => Effect.sync(() => void (rows[turn] = (rows[turn] ?? 0) + chunk.length))),
+          Effect.provide([layer, FetchHttpClient.layer]),
+          Effect.withClock(fastClock()),
+          Effect.ensuring(Effect.sync(() => clearImmediate(immediate)))
+        )
+        assert.strictEqual(rows.reduce((sum, read) => sum + read, 0), 9000)
+        assert.isAtMost(Math.max(...rows.filter((read) => read > 0)), maxRowsAtOnce, "in one turn of the event loop")
+      }).pipe(Effect.scoped)
+  )
+
+  it.scopedLive("before one at which the schema throws come first", () =>
+    Effect.gen(function*() {
+      const schema = Schema.declare((row: unknown): row is Exports.Row => {
+        if (JSON.stringify(row) === "{\"n\":600}") throw new Error("mine")
+        return true
+      })
+      const lines = Array.from({ length: 700 }, (_, n) => `{"n":${n}}\n`)
+      const { origin } = yield* serve(sending(lines.join("")))
+      const { layer } = jobs(origin, "json")
+      const rows: Array<RowResult<Exports.Row>> = []
+      const exit = yield* Exports.run({ format: "json" }, { schema }).pipe(
+        Stream.runForEach((row) => Effect.sync(() => void rows.push(row))),
+        Effect.exit,
+        Effect.provide([layer, FetchHttpClient.layer]),
+        Effect.withClock(fastClock())
+      )
+      assert.include(inspect(exit, { depth: 9 }), "mine")
+      assert.deepStrictEqual(rows.at(-1), Either.right({ n: 599 }))
+      assert.strictEqual(rows.length, 600)
     }))
 
   it.live("are a defect if the schema throws", () =>

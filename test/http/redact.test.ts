@@ -1,5 +1,5 @@
 /** Tests of redaction: no form of a secret is printed, and nothing that a terminal or a log would obey. */
-import { assert, describe, it, vi } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Layer, Redacted, Schema, Stream } from "effect"
 import { Errors, IdentityClient, Operation, TokenProvider, updateTokenExchangeProfile } from "../../src/index.js"
 import { redact } from "../../src/internal/http/redact.js"
@@ -241,29 +241,59 @@ describe("the headers of a call", () => {
 })
 
 describe("a text with many secrets", () => {
-  /** Counts the parts of secrets that are looked up, which is the work of hiding them. */
-  const lookups = (secrets: ReadonlyArray<string>): number => {
-    const get = vi.spyOn(Map.prototype, "get")
-    redact(`no ${secrets[0]}`, secrets)
-    const { length } = get.mock.calls
-    get.mockRestore()
-    return length
+  /** Counts the calls of methods of texts, maps and sets, which is the work of hiding secrets. */
+  const workOf = (text: string, secrets: ReadonlyArray<string>): number => {
+    let count = 0
+    const restore = [String.prototype, Map.prototype, Set.prototype].flatMap((prototype) =>
+      Object.entries(Object.getOwnPropertyDescriptors(prototype)).flatMap(([name, descriptor]) => {
+        const { value } = descriptor
+        if (typeof value !== "function" || name === "constructor") return []
+        const counting = function(this: unknown, ...args: ReadonlyArray<unknown>): unknown {
+          count++
+          return Reflect.apply(value, this, args)
+        }
+        Object.defineProperty(prototype, name, { ...descriptor, value: counting })
+        return [() => void Object.defineProperty(prototype, name, descriptor)]
+      })
+    )
+    redact(text, secrets)
+    restore.forEach((undo) => undo())
+    return count
   }
-  const ids = (count: number) => Array.from({ length: count }, (_, nth) => `evt_${String(nth).padStart(20, "x")}`)
+  const times = (count: number, make: (nth: number) => string) => Array.from({ length: count }, (_, nth) => make(nth))
+  const ids = (count: number) => times(count, (nth) => `evt_${String(nth).padStart(20, "x")}`)
 
-  it("takes a time in proportion to them", () => {
-    const [few, many] = [lookups(ids(100)), lookups(ids(1000))]
-    assert.isAbove(few, 100)
-    assert.isBelow(many, 12 * few)
+  it.each<readonly [title: string, text: string, secrets: (length: number) => ReadonlyArray<string>]>([
+    ["that are ids", ids(80).join(" "), (length) => ids(length / 24)],
+    ["that all begin as the text does", "a".repeat(2000), (length) => times(length / 13, (nth) => `aaaaaaaa${nth}`)],
+    ["of which each repeats a part", "1P1P1P1P".repeat(250), (length) => ["21".repeat(length / 2)]],
+    [
+      "of one part, which is the text's",
+      "auth0|65".repeat(250),
+      (length) => times(length / 30, (nth) => `auth0|65${String(nth).padStart(22, "0")}`)
+    ],
+    [
+      "that are beginnings of each other",
+      "a".repeat(2000),
+      (length) => times(Math.sqrt(2 * length), (nth) => "a".repeat(nth))
+    ],
+    ["that repeat themselves", "a".repeat(1900), (length) => ["a".repeat(length)]],
+    ["that are never found", "ab".repeat(1000), (length) => [`${"ab".repeat(7)}c`.repeat(length / 15)]],
+    ["that become longer when they are folded", "\ufdfa".repeat(2000), (length) => ["\ufdfa".repeat(length / 18)]]
+  ])("%s takes a few steps for each character", (_, text, secrets) => {
+    const [few, many] = [secrets(3000), secrets(32_000)]
+    assert.isBelow(workOf(text, many), 8 * 32_000 + 30 * 4000)
+    assert.isBelow(workOf(text, many), workOf(text, few) + 8 * 29_000)
   })
 
-  it("takes no longer if they repeat themselves", () => {
-    // With a time in proportion to both lengths, this takes longer than a test may.
-    assert.strictEqual(redact(`no ${"a".repeat(1900)}`, ["a".repeat(32_768)]), "no …")
+  it("takes a few steps for each character of the text, even of one that becomes longer when it is folded", () => {
+    assert.isBelow(workOf("\ufdfa".repeat(2000), ids(80)), 30 * 4000)
   })
 
   it("is hidden as a whole if they are too many to look for", () => {
     assert.strictEqual(redact("There is no such event", ids(1300)), "There is no such event")
     assert.strictEqual(redact("There is no such event", ids(1400)), "…")
+    assert.strictEqual(redact("There is no such event", ["\ufdfa".repeat(1800)]), "There is no such event")
+    assert.strictEqual(redact("There is no such event", ["\ufdfa".repeat(1900)]), "…", "after folding")
   })
 })

@@ -340,7 +340,7 @@ describe("Pagination.stream", () => {
     vi.resetModules()
     const immediate = globalThis.setImmediate
     Reflect.deleteProperty(globalThis, "setImmediate")
-    const { yieldToEventLoop } = await import("../../src/internal/pagination/yieldToEventLoop.js").finally(() =>
+    const { yieldToEventLoop } = await import("../../src/internal/runtime/streams/yieldToEventLoop.js").finally(() =>
       Reflect.set(globalThis, "setImmediate", immediate)
     )
     const events: Array<string> = []

@@ -6,6 +6,7 @@ import {
   type DecodeRow,
   hasLongLine,
   markProblem,
+  maxRowsAtOnce,
   type RowParser,
   type RowResult,
   undecodable
@@ -181,17 +182,28 @@ export const makeCsvParser = <A>(decode: DecodeRow<A>, { maxLength, undoGuard }:
 
   /** The text that has come since the last row was read. */
   let added = ""
+  let hasMark = false
+  let isEnd = false
+  /** A row that has not ended is read again once the text is twice as long: else each block would read all of it again. */
+  let isOpen = false
 
-  const read = (isEnd: boolean, rows: Array<RowResult<A>>): void => {
+  const read = (rows: Array<RowResult<A>>): boolean => {
+    if (isOpen && !isEnd && added.length < reader.text.length) return false
+    const limit = rows.length + maxRowsAtOnce
     reader.text += added
+    if (added !== "") hasMark = markProblem(reader.text) !== undefined
     added = ""
-    const hasMark = markProblem(reader.text) !== undefined
-    while (reader.at < reader.text.length) {
+    isOpen = false
+    while (reader.at < reader.text.length && rows.length < limit) {
       const { at: start, line, text } = reader
       const row = reader.row()
+      isOpen = row === undefined && !isEnd
       if (long !== undefined || isTooLong(text, start, row, hasMark, maxLength)) {
         long ??= { line, text: text.slice(start, endOfLine(text, start) - 1) }
-        if (row === undefined && !isEnd) return reader.goOnQuoted()
+        if (isOpen) {
+          reader.goOnQuoted()
+          break
+        }
         reader.goTo(row === undefined ? text.length : endOfLine(text, row.end - 1))
         const cause = row === undefined || row.problem !== undefined ? ", or a double quote is not closed" : ""
         const last = reader.line - 1
@@ -201,7 +213,7 @@ export const makeCsvParser = <A>(decode: DecodeRow<A>, { maxLength, undoGuard }:
         long = undefined
         continue
       }
-      if (row === undefined && !isEnd) break
+      if (isOpen) break
       const { end, fields, problem } = row ?? notClosed
       reader.goTo(problem === undefined ? end : endOfLine(text, start))
       const own = () => text.slice(start, reader.at - 1)
@@ -222,14 +234,16 @@ export const makeCsvParser = <A>(decode: DecodeRow<A>, { maxLength, undoGuard }:
     }
     reader.text = reader.text.slice(reader.at)
     reader.at = 0
+    return reader.text !== "" && !isOpen
   }
 
   return {
-    push: (lines, rows) => {
+    push: (lines) => {
       added += lines
-      // A row that has not ended is read again once the text is twice as long: else each block would read all of it again.
-      if (added.length >= reader.text.length) read(false, rows)
     },
-    end: (rows) => read(true, rows)
+    end: () => {
+      isEnd = true
+    },
+    read
   }
 }

@@ -2,15 +2,27 @@
 import * as Either from "effect/Either"
 import { parse } from "../runtime/parseJson.js"
 import { hasRepeatedKey } from "./repeatedKeys.js"
-import { decoded, type DecodeRow, markProblem, type Row, type RowParser, type RowResult, undecodable } from "./rows.js"
+import {
+  decoded,
+  type DecodeRow,
+  markProblem,
+  maxRowsAtOnce,
+  type Row,
+  type RowParser,
+  type RowResult,
+  undecodable
+} from "./rows.js"
 
 const isObject = (text: string): boolean => text.charCodeAt(0) === 0x7b
 
 export const makeNdjsonParser = <A>(decode: DecodeRow<A>): RowParser<A> => {
   let line = 0
+  let lines = ""
+  /** The index of the next line. */
+  let begin = 0
 
-  const push = (lines: string, rows: Array<RowResult<A>>): void => {
-    let begin = 0
+  const read = (rows: Array<RowResult<A>>): boolean => {
+    const limit = rows.length + maxRowsAtOnce
     let text = ""
     let row: Row | undefined
 
@@ -19,7 +31,7 @@ export const makeNdjsonParser = <A>(decode: DecodeRow<A>): RowParser<A> => {
 
     /** Parses lines until one throws: to catch that for each line would cost an object more a row. */
     const parseLines = (): void => {
-      while (begin < lines.length) {
+      while (begin < lines.length && rows.length < limit) {
         const end = lines.indexOf("\n", begin)
         text = lines.slice(begin, end)
         begin = end + 1
@@ -37,13 +49,21 @@ export const makeNdjsonParser = <A>(decode: DecodeRow<A>): RowParser<A> => {
         } else if (text !== "") bad()
       }
     }
-    while (begin < lines.length) {
+    while (begin < lines.length && rows.length < limit) {
       if (Either.isLeft(Either.try(parseLines))) {
         if (row === undefined) bad()
         else decoded(decode, row, line, text) // what the schema throws is a defect: it throws again
       }
     }
+    return begin < lines.length
   }
 
-  return { push, end: () => {} }
+  return {
+    push: (more) => {
+      lines = lines.slice(begin) + more
+      begin = 0
+    },
+    end: () => {},
+    read
+  }
 }

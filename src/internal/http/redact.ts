@@ -4,7 +4,6 @@
  * `control/recording/masking.ts` hides.
  */
 import * as Either from "effect/Either"
-import { getOrInsert } from "../runtime/memoize.js"
 import { printable } from "../schema/issues.js"
 
 const maxLength = 500
@@ -52,98 +51,157 @@ const unescape = (text: string): string =>
     return Either.getOrElse(Either.try(decode), fromLatin1)
   }).normalize()
 
-const isPlain = (text: string): boolean => /^[ -*,-~]*$/.test(text)
+const isPlain = (text: string): boolean => /^[\n -*,-~]*$/.test(text)
 
-/** Removes differences of case, accents and white space, as services do. */
+/** Removes differences of case, accents and white space, as services do, but keeps newlines. */
 const fold = (text: string): string =>
   isPlain(text)
     ? text.toUpperCase()
-    : text.normalize("NFKD").replace(/\p{M}/gu, "").replace(/[\p{Cc}\p{Z}+]/gu, " ").replace(/\p{Cs}/gu, "\uFFFD")
+    : text.normalize("NFKD").replace(/\p{M}/gu, "").replace(/(?!\n)[\p{Cc}\p{Z}+]/gu, " ").replace(/\p{Cs}/gu, "\uFFFD")
       .toUpperCase()
+
+/** Folds texts, all at once, because that is faster. Folding may make a text 18 times as long: those beyond about `max` characters are left out. */
+const foldAll = (texts: ReadonlyArray<string>, max = Infinity): ReadonlyArray<string> => {
+  const pieces = texts.map((text) => text.replaceAll("\n", " ")).join("\n").match(/[^]{1,128}/gu) ?? []
+  let folded = ""
+  let length = 0
+  for (const piece of pieces) {
+    const added = fold(piece)
+    folded += added
+    length += added.replaceAll("\n", "").length
+    if (length > max) return folded.split("\n").slice(0, -1)
+  }
+  return folded.split("\n")
+}
 
 /** Folds a text. `at[n]` is the index in the text of the character that the unit `n` of `view` comes from. */
 const foldWithIndexes = (text: string): { readonly view: string; readonly at: ReadonlyArray<number> } => {
-  if (isPlain(text)) return { view: fold(text), at: Array.from({ length: text.length }, (_, nth) => nth) }
-  let view = ""
+  const characters = Array.from(text)
+  const folded = foldAll(characters)
   const at: Array<number> = []
-  for (const { 0: found, index } of text.matchAll(/[^]/gu)) {
-    view += fold(found)
-    while (at.length < view.length) at.push(index)
-  }
-  return { view, at }
+  let index = 0
+  characters.forEach((character, nth) => {
+    for (let unit = folded[nth]?.length ?? 0; unit > 0; unit--) at.push(index)
+    index += character.length
+  })
+  return { view: folded.join(""), at }
 }
 
 const isLetter = (character: string | undefined): boolean => character !== undefined && /[\p{L}\p{N}]/u.test(character)
 
-/** Whether a short text is a word of its own: within another word it is there by coincidence. */
-const isApart = (view: string, at: number, { length }: string): boolean =>
-  length > 3 || !(isLetter(view[at - 1]) || isLetter(view[at + length]))
+/** The substrings of a text that end at the same places: the longest, and all of its ends that are longer than those of `shorter`. */
+interface Substrings {
+  readonly length: number
+  /** Those with one more character. */
+  readonly next: Map<number, Substrings>
+  /** Those that also end at other places. */
+  shorter: Substrings | undefined
+  /** The length of the longest secret that ends at these places. */
+  secret: number
+  /** Whether a part of a secret ends at these places. */
+  isPart: boolean
+  /** Whether the marks of `shorter` are in `secret` and `isPart`. */
+  isSettled: boolean
+}
 
-/** Finds the length of the word at an index of a text; 0 if none is there. */
-type Find = (view: string, at: number) => number
-
-/** Makes a finder, whose time hardly depends on the number of words. */
-const makeFinder = (words: ReadonlyArray<string>): Find => {
-  const short = new Set<string>()
-  const long = new Map<string, Array<string>>()
-  for (const word of words) {
-    if (word.length <= partLength) short.add(word)
-    else getOrInsert(long, word.slice(0, partLength), () => []).push(word)
+/** Makes the suffix automaton of a text: the substrings that end after each of its characters; the first is the empty one. */
+const substringsOf = (text: string): readonly [Substrings, ...ReadonlyArray<Substrings>] => {
+  const make = (length: number, next = new Map<number, Substrings>(), shorter?: Substrings): Substrings => ({
+    length,
+    next,
+    shorter,
+    secret: 0,
+    isPart: false,
+    isSettled: false
+  })
+  const all: [Substrings, ...Array<Substrings>] = [make(0)]
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    const added = make(at + 1)
+    all.push(added)
+    let before = all[at]
+    for (; before !== undefined && !before.next.has(code); before = before.shorter) before.next.set(code, added)
+    const known = before?.next.get(code)
+    added.shorter = known ?? all[0]
+    if (before === undefined || known === undefined || known.length === before.length + 1) continue
+    const copy = make(before.length + 1, new Map(known.next), known.shorter)
+    for (; before?.next.get(code) === known; before = before.shorter) before.next.set(code, copy)
+    added.shorter = known.shorter = copy
   }
-  const lengths = Array.from(new Set(Array.from(short, ({ length }) => length))).sort((one, other) => other - one)
-  return (view, at) => {
-    let longest = 0
-    for (const word of long.get(view.slice(at, at + partLength)) ?? []) {
-      if (word.length > longest && view.startsWith(word, at)) longest = word.length
+  return all
+}
+
+/** Marks the places where a secret or a part of it ends. Takes a step for each of its characters, whatever the text is. */
+const mark = (empty: Substrings, secret: string): void => {
+  let [found, length] = [empty, 0]
+  for (let at = 0; at < secret.length; at++) {
+    const code = secret.charCodeAt(at)
+    let next = found.next.get(code)
+    while (next === undefined && found.shorter !== undefined) {
+      found = found.shorter
+      length = found.length
+      next = found.next.get(code)
     }
-    if (longest > 0) return longest
-    const found = lengths.map((length) => view.slice(at, at + length)).find((word) =>
-      short.has(word) && isApart(view, at, word)
-    )
-    return found?.length ?? 0
+    if (next === undefined) continue
+    found = next
+    if (++length < partLength) continue
+    let part: Substrings | undefined = found
+    for (; part !== undefined && part.length >= partLength && !part.isPart; part = part.shorter) part.isPart = true
   }
+  if (length === secret.length) found.secret = Math.max(found.secret, length)
 }
 
-/** A hash of the part at an index, up to 65,535. */
-const hashAt = (text: string, at: number): number => {
-  let hash = 0
-  for (let nth = at; nth < at + partLength; nth++) hash = Math.imul(hash, 31) + text.charCodeAt(nth)
-  return (hash ^ hash >>> 16) & 0xffff
+/** Passes the marks on: what ends at some places also ends at fewer of them. */
+const settle = (substrings: Substrings): void => {
+  const { shorter } = substrings
+  if (shorter === undefined || substrings.isSettled) return
+  settle(shorter)
+  substrings.secret = Math.max(substrings.secret, shorter.secret)
+  substrings.isPart ||= shorter.isPart
+  substrings.isSettled = true
 }
 
-/** Makes a finder of short words and of the parts of long ones, which a set of texts would take several times as long to hold. */
-const makePartFinder = (words: ReadonlyArray<string>): Find => {
-  const short = makeFinder(words.filter(({ length }) => length <= partLength))
-  const long = words.filter(({ length }) => length > partLength).join("\n") // a folded text has no newline
-  /** The last place of a hash, and for each place the one before that has its hash; 0 if there is none, else one more. */
-  const last = new Int32Array(0x10000)
-  const before = new Int32Array(long.length)
-  for (let at = 0; at + partLength <= long.length; at++) {
-    const hash = hashAt(long, at)
-    before[at] = last[hash] ?? 0
-    last[hash] = at + 1
-  }
-  return (view, at) => {
-    if (at + partLength <= view.length) {
-      const part = view.slice(at, at + partLength)
-      for (let place = last[hashAt(view, at)] ?? 0; place > 0; place = before[place - 1] ?? 0) {
-        if (long.startsWith(part, place - 1)) return partLength
+/** Longer words are secrets even within another word. */
+const maxApart = 3
+
+/** Replaces JSON Web Tokens and secrets by `…`, and in the second text also parts of secrets. */
+const hide = (
+  text: string,
+  short: ReadonlySet<string>,
+  long: ReadonlyArray<string>
+): readonly [clean: string, cleaner: string] => {
+  const { at, view } = foldWithIndexes(text)
+  const ends = substringsOf(view)
+  for (const secret of long) mark(ends[0], secret)
+  ends.forEach(settle)
+
+  const replaced = (lengthOf: (end: Substrings) => number): string => {
+    const found = Array.from({ length: view.length }, () => false)
+    for (let end = view.length, begin = end; end > 0; end--) {
+      const substrings = ends[end] ?? ends[0]
+      begin = Math.min(begin, end - lengthOf(substrings))
+      found[end - 1] = begin < end
+    }
+    /** Whether a short word is a word of its own: within another word it is there by coincidence. */
+    const isApart = (begin: number, end: number): boolean =>
+      !(isLetter(view[begin - 1]) && !found[begin - 1]) && !(isLetter(view[end]) && !found[end])
+    const shortAt = (begin: number): void => {
+      for (let end = begin + 1; end <= begin + maxApart; end++) {
+        if (short.has(view.slice(begin, end)) && isApart(begin, end)) found.fill(true, begin, end)
       }
     }
-    return short(view, at)
+    // In both directions: one that is hidden sets those apart that are beside it.
+    for (let nth = 0; nth < view.length; nth++) shortAt(nth)
+    for (let nth = view.length; nth-- > 0;) shortAt(nth)
+    const hidden = Array.from({ length: text.length }, () => false)
+    for (const { 0: token, index } of text.matchAll(jwt)) hidden.fill(true, index, index + token.length)
+    found.forEach((isFound, nth) => isFound && hidden.fill(true, at[nth], at[nth + 1]))
+    return text.replace(/[^]/g, (unit, nth: number) => !hidden[nth] ? unit : hidden[nth - 1] ? "" : "…")
   }
-}
-
-/** Replaces JSON Web Tokens and what is found by `…`. */
-const hide = (text: string, find: Find): string => {
-  const { at, view } = foldWithIndexes(text)
-  const hidden = Array.from({ length: text.length }, () => false)
-  for (const { 0: token, index } of text.matchAll(jwt)) hidden.fill(true, index, index + token.length)
-  for (let place = 0, end = 0; place < view.length; place++) {
-    end = Math.max(end, place + find(view, place))
-    if (place < end) hidden.fill(true, at[place], at[place + 1])
-  }
-  return text.replace(/[^]/g, (unit, nth: number) => !hidden[nth] ? unit : hidden[nth - 1] ? "" : "…")
+  return [
+    replaced(({ secret }) => secret),
+    replaced(({ isPart, secret }) => isPart ? Math.max(secret, partLength) : secret)
+  ]
 }
 
 /** The most characters of secrets that are looked for, in milliseconds (`npm run bench:blocking`). With more, the whole text is hidden. */
@@ -156,26 +214,27 @@ const maxSecrets = 32_768
  * than 32,768 characters, all of the text is hidden.
  */
 export const redact = (text: string, secrets: ReadonlyArray<string>, parts = true): string => {
-  const all = new Set(secrets)
-  let length = 0
-  for (const secret of all) length += secret.length
-  if (length > maxSecrets) return "…"
-  const folded = Array.from(all, fold).filter((secret) => secret.trim() !== "")
-  const whole = makeFinder(folded)
-  const part = parts ? makePartFinder(folded) : whole
+  const all = Array.from(new Set(secrets))
+  const folded = all.reduce((sum, { length }) => sum + length, 0) > maxSecrets ? [] : foldAll(all, maxSecrets)
+  if (folded.length < all.length) return "…"
+  const short = new Set(folded.filter((secret) => secret.length <= maxApart && secret.trim() !== ""))
+  const long = folded.filter((secret) => secret.length > maxApart && secret.trim() !== "")
   // Longer than what is printed, so that a secret at the cut is still recognized.
-  const searched = text.slice(0, 4 * maxLength).normalize()
-  let shown = searched
-  let view = searched
+  const characters = Array.from(text.slice(0, 4 * maxLength).normalize())
+  const searched = characters.slice(0, foldAll(characters, 4 * maxLength).length)
+  let shown = searched.join("")
+  let view = shown
   for (let escaped = 0; escaped <= 2; escaped++) {
     // Before the text is decoded, only whole secrets are hidden: a remaining part would no longer be recognized.
-    const clean = hide(view, whole)
-    const cleaner = hide(clean, part)
-    if (cleaner !== view) shown = cleaner
-    view = unescape(clean)
+    const [clean, cleaner] = hide(view, short, long)
+    const hidden = parts ? cleaner : clean
+    if (hidden !== view) shown = hidden
+    const decoded = unescape(clean)
+    if (decoded === clean) break
+    view = decoded
   }
   const clean = printable(shown)
-  return clean.length <= maxLength && text.length <= 4 * maxLength
+  return clean.length <= maxLength && text.length <= 4 * maxLength && searched.length === characters.length
     ? clean
     : clean.slice(0, maxLength - 1).replace(/(?:…|\p{Cs})?$/u, "…")
 }
