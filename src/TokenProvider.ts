@@ -76,7 +76,7 @@ const makeShared = (client: Sharing.Client | undefined, request: Effect.Effect<I
 
 /**
  * Supplies tokens from an effect. It runs when a token is needed, and its tokens are cached as `make` describes. In a fleet
- * (`Fleet.layerTokens`), processes with the same `name` share their tokens; without a name they share none, and a warning is logged.
+ * (`Fleet.layerTokensWith`), processes with the same `name` share their tokens; without a name they share none, and a warning is logged.
  * @since 0.1.0 @category layers @example `TokenProvider.layerEffect(Effect.map(readSecret, (token) => ({ token })))`
  */
 export const layerEffect = <R>(

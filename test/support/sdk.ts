@@ -188,7 +188,10 @@ const isFailure = (error: unknown): error is Errors.ErrorDetails & Errors.Quota 
 
 /** The service's words in a message; `undefined` if the response has none. */
 const serviceMessage = (message: string): string | undefined => {
-  const words = message.replace(/^\w+: status \d+ from \S+: /, "").replace(" (does the base URL lack /api/v2?)", "")
+  const words = message.replace(/^\w+: (?:status \d+ from \S+: )?/, "").replace(
+    " (does the base URL lack /api/v2?)",
+    ""
+  )
   return words.startsWith("no message (") ? undefined : words
 }
 
