@@ -77,12 +77,12 @@ export const make = (options: Options): Effect.Effect<
     const send = pipe(
       transport(Exchange.make(http, largest), Exchange.makeOpening(http, largest), maxBodySize),
       traced,
-      unlessOpen(circuit),
-      Staged.staged(options.stages),
-      withToken(tokens),
-      limited(limiter),
-      authorized(tokens),
-      guarded({ budget, circuit }),
+      unlessOpen(circuit), // again: it may have opened during the waits
+      Staged.staged(options.stages), // the user's own
+      withToken(tokens), // another one, if the call has waited for 1 s or longer
+      limited(limiter), // waits
+      authorized(tokens), // before the wait, so that a slow token does not hold a place; and once more after a 401
+      guarded({ budget, circuit }), // nothing is sent while the circuit is open
       retried(budget)
     )
 
@@ -113,7 +113,7 @@ export const withTimeout: {
 } = /* @__PURE__ */ dual(2, (self, limit) => changeSettings(self, () => ({ timeout: Duration.decode(limit) })))
 
 /**
- * Adds headers to the calls in an effect, or replaces `Accept` and `User-Agent`. `Authorization` cannot be replaced.
+ * Adds headers to the calls in an effect and their retries, or replaces `Accept` and `User-Agent`. `Authorization` cannot be replaced.
  * @since 0.1.0 @category combinators @example `program.pipe(IdentityClient.withHeaders({ "x-correlation-id": id }))`
  */
 export const withHeaders: {
@@ -134,8 +134,8 @@ export const withFormBody = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effe
   changeSettings(self, () => ({ contentType: "application/x-www-form-urlencoded" }))
 
 /**
- * Adds a stage to the calls in an effect: it sees each request right before it is sent, after all waits, and its response. So it can
- * add a header, write an audit log, or fail in place of the request. It can be interrupted, and its own calls have no stage.
+ * Adds a stage to the calls in an effect: it sees each request after all waits, and its response. So it can
+ * add a header, write an audit log, or fail in place of the request. After it, only an open circuit can keep the request from being sent. It can be interrupted, and its own calls have no stage.
  * @since 0.1.0 @category combinators
  * @example `IdentityClient.withStage(program, (next) => (call) => Effect.zipRight(Effect.log(call.operation), next(call)))`
  */

@@ -107,7 +107,7 @@ const tryJobs = async (run: Run, folder: string) => {
   assert.deepEqual([refused.code, refused.stdout], [1, ""])
   assert.match(
     refused.stderr,
-    /\nTokenError: the token endpoint of \S+ responded with status 401 \(invalid_client\).*\n$/
+    /\nTokenError: listActionVersions: the token endpoint of \S+ responded with status 401 \(invalid_client\).*\n$/
   )
 }
 

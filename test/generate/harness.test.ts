@@ -84,7 +84,7 @@ describe("the harness", () => {
     [
       "a query without its parameter",
       Operation.make("putThing", () => ({ ...declaration, query: {} })),
-      /^InvalidInput: tags/
+      /^InvalidInput: putThing: tags/
     ],
     [
       "a failure too few",
@@ -104,7 +104,7 @@ describe("the harness", () => {
     [
       "a narrower input",
       Operation.make("putThing", () => ({ ...declaration, payload: { count: integer({ min: 2 }) } })),
-      /^InvalidInput: count/
+      /^InvalidInput: putThing: count/
     ],
     [
       "a narrower result",

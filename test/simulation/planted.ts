@@ -120,8 +120,8 @@ const faults: ReadonlyArray<PlantedFault> = [
     name: "calls that are not idempotent are retried after a time-out",
     edits: [{
       file: retryPolicy,
-      text: "(error.outcome === \"not-sent\" || endpoint.idempotent)",
-      by: "(error.outcome === \"not-sent\" || endpoint.idempotent || error.code === \"TIMEOUT\")"
+      text: "(outcome === \"not-done\" || endpoint.idempotent)",
+      by: "(outcome === \"not-done\" || endpoint.idempotent || (\"code\" in error && error.code === \"TIMEOUT\"))"
     }]
   },
   {

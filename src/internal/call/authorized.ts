@@ -1,6 +1,6 @@
 /**
- * Authorized: each request has a token, read when it is about to be sent. If the service refuses it, which carries nothing out, the
- * request is sent again with another token, and waits like any request.
+ * Authorized: each request has a token, read before the call waits, and again after a long wait. If the service refuses it, which carries
+ * nothing out, the request is sent again with another token, and waits like any request.
  */
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"

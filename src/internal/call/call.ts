@@ -20,7 +20,7 @@ export interface Call {
   readonly tenant: string
   /** The name of its operation. */
   readonly operation: string
-  /** The number of the attempt; the first is 1. */
+  /** The number of the attempt; the first is 1. It is the same for a request that is sent again because its token was refused. */
   readonly attempt: number
   readonly method: string
   readonly url: string

@@ -8,7 +8,7 @@ import type { AttemptFailure } from "./retryPolicy.js"
 import { around } from "./staged.js"
 import { closed } from "./wait.js"
 
-/** Notes that a call waits no longer. */
+/** Notes that a call waits no longer. Its total time does not count the wait. */
 const waited = (call: RunningCall): void => {
   const { notes, telemetry } = call
   if (notes.waitsSince === undefined) return
@@ -27,6 +27,7 @@ export const limited = (limiter: Limiter): Stage<RunningCall, AuthorizedResponse
     waited(call)
     return next(call)
   }
+  // A limiter of the library ends the wait itself when the client closes; around any other one runs a fiber that can be interrupted.
   const limit = limiter.limit.ofClient?.(call, Effect.suspend(sent)) ??
     around<AuthorizedResponse, AttemptFailure, RateLimited>(
       call,

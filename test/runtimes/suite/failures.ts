@@ -130,7 +130,7 @@ export const failures = [
       })
       yield* Effect.provide(
         failsWith(redeliverEvent({ id: stream.id, event_id: stream.events[0].id }), "Forbidden", {
-          message: "Not in your plan.",
+          message: "redeliverEvent: Not in your plan.",
           errorCode: "feature_not_enabled"
         }),
         client
@@ -143,7 +143,10 @@ export const failures = [
     Effect.gen(function*() {
       const { client } = yield* tenantAndClient()
       const call = redeliverEvent({ id: stream.id, event_id: "evt_0000000000000000000000" })
-      yield* Effect.provide(failsWith(call, "NotFound", { message: "The requested event does not exist." }), client)
+      yield* Effect.provide(
+        failsWith(call, "NotFound", { message: "redeliverEvent: The requested event does not exist." }),
+        client
+      )
     })
   ),
 

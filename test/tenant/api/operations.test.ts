@@ -122,7 +122,7 @@ describe("an operation that the tenant is given", () => {
       assert.deepStrictEqual(yield* getUser(input), { user_id: "a/b %", status: "new" })
       assert.deepStrictEqual(inputs, [input])
       const missing = yield* Effect.flip(getUser({ id: "none" }))
-      assert.deepStrictEqual([missing._tag, missing.message], ["NotFound", "A failure that the test has set"])
+      assert.deepStrictEqual([missing._tag, missing.message], ["NotFound", "getUser: A failure that the test has set"])
       yield* tenant.respond(getUser, () => Effect.fail({ status: 418, message: "a teapot", errorCode: "tea" }))
       const undeclared = yield* Effect.flip(getUser(input))
       assert.strictEqual(undeclared._tag, "UnexpectedResponse")
