@@ -340,9 +340,10 @@ describe("Pagination.stream", () => {
     vi.resetModules()
     const immediate = globalThis.setImmediate
     Reflect.deleteProperty(globalThis, "setImmediate")
-    const { yieldToEventLoop } = await import("../../src/internal/runtime/streams/yieldToEventLoop.js").finally(() =>
+    const { yieldToEventLoop } = await import("../../src/internal/runtime/streams/yieldToEventLoop.js").finally(() => {
       Reflect.set(globalThis, "setImmediate", immediate)
-    )
+      vi.resetModules() // the test files of a process share what they import
+    })
     const events: Array<string> = []
     const other = Effect.fork(Effect.sync(() => events.push("other")))
     await Effect.runPromise(
