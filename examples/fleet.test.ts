@@ -10,7 +10,7 @@ import * as Tenant from "effect-identity-client/Tenant"
 
 const { full } = Tenant.demoClients
 
-// The layers: the limiter is the fleet's, and any provider of tokens shares them if `Fleet.layerTokens…` is beneath it.
+// The layers: a provider of tokens shares them if `Fleet.layerTokens…` is beneath it.
 const Tokens = TokenProvider.layerClientCredentialsConfig({
   domain: Config.string("IDENTITY_DOMAIN"),
   clientId: Config.string("IDENTITY_CLIENT_ID"),
