@@ -305,8 +305,8 @@ describe("numbers of results", () => {
     assert.deepStrictEqual(new Set(alone.map(({ refused }) => refused)), new Set(["0"]))
     assert.include(fleet("8 processes", "yes"), { failed: "0", refused: "0", tokens: "1" })
     assert.deepStrictEqual([tokenRequests, failedCalls], ["1", "0"])
-    // "more than a quarter of that is its fiber"
-    assert.isAbove(Number(cell("scale", 2, "100000")), Number(cell("scale", 1, "100000")) / 4)
+    // "half of that is its fiber"
+    assert.closeTo(Number(cell("scale", 2, "100000")) / Number(cell("scale", 1, "100000")), 0.5, 0.05)
   })
 })
 
