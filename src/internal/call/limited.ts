@@ -35,6 +35,8 @@ export const limited = (limiter: Limiter): Stage<RunningCall, AuthorizedResponse
     )
   return Effect.catchAllCause(limit, (cause) => {
     waited(call)
-    return !timeouts.isOpen() && Cause.isInterruptedOnly(cause) ? closed(call) : Effect.failCause(cause)
+    return !notes.hasBegun && !timeouts.isOpen() && Cause.isInterruptedOnly(cause)
+      ? closed(call)
+      : Effect.failCause(cause)
   })
 }

@@ -1,6 +1,6 @@
 /** Each stage of a call alone, around a `next` of three lines. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Redacted, TestClock } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Redacted, TestClock } from "effect"
 import { TransportError } from "../../../src/Errors.js"
 import { authorized, withToken } from "../../../src/internal/call/authorized.js"
 import type { AuthorizedResponse, RunningCall, Send } from "../../../src/internal/call/call.js"
@@ -84,6 +84,23 @@ describe("limited", () => {
       yield* Fiber.join(fiber)
       assert.deepStrictEqual(calls.map(({ notes }) => [notes.waited, notes.startedAt]), [[5000, 5000]])
     }))
+
+  for (const hasBegun of [false, true]) {
+    it.scoped(`an interruption ${hasBegun ? "of" : "before"} the request ${hasBegun ? "stays one" : "is CLOSED"} if the client has closed meanwhile`, () =>
+      Effect.gen(function*() {
+        const context = yield* Layer.build(RateLimiter.layerFixed({ limit: 1, interval: "1 minute" }))
+        let isOpen = true
+        const send = limited(Context.get(context, RateLimiter.RateLimiter))(({ notes }) => {
+          notes.hasBegun = hasBegun
+          isOpen = false
+          return Effect.interrupt
+        })
+        const exit = yield* Effect.exit(
+          started((call) => send({ ...call, timeouts: { ...call.timeouts, isOpen: () => isOpen } }))
+        )
+        assert.strictEqual(Exit.isInterrupted(exit), hasBegun)
+      }))
+  }
 
   it.effect("lets a limiter of the user's own learn from an interrupted call", () =>
     Effect.gen(function*() {
