@@ -85,8 +85,10 @@ describe("limited", () => {
       assert.deepStrictEqual(calls.map(({ notes }) => [notes.waited, notes.startedAt]), [[5000, 5000]])
     }))
 
-  for (const hasBegun of [false, true]) {
-    it.scoped(`an interruption ${hasBegun ? "of" : "before"} the request ${hasBegun ? "stays one" : "is CLOSED"} if the client has closed meanwhile`, () =>
+  for (
+    const [hasBegun, title] of [[false, "before the request is CLOSED"], [true, "of the request stays one"]] as const
+  ) {
+    it.scoped(`an interruption ${title} if the client has closed meanwhile`, () =>
       Effect.gen(function*() {
         const context = yield* Layer.build(RateLimiter.layerFixed({ limit: 1, interval: "1 minute" }))
         let isOpen = true
