@@ -60,7 +60,7 @@ export const make = (options: Options): Effect.Effect<
   HttpClient.HttpClient | TokenProvider | RateLimiter | Scope.Scope
 > =>
   Effect.gen(function*() {
-    const { maxBodySize = bodyLimits.decoded, propagateTrace = false, retry } = options
+    const { maxBodySize = bodyLimits.decoded, propagateTrace = false, retry, timeout = "30 seconds" } = options
     const tenant = yield* tenantOf("IdentityClient.layer", options)
     yield* RepeatedBuilds.count(tenant)
     const http = yield* HttpClient.HttpClient
@@ -72,10 +72,11 @@ export const make = (options: Options): Effect.Effect<
     const { budget, circuit } = yield* resolve("IdentityClient.layer", tenant, options)
     yield* Effect.addFinalizer(() => calls.drain) // before the requests and waits end
     const largest = Math.max(maxBodySize, bodyLimits.drained)
+    const limits = { maxBodySize, timeout: Duration.decode(timeout) }
 
     // A request passes it from the bottom to the top, and its response from the top to the bottom.
     const send = pipe(
-      transport(Exchange.make(http, largest), Exchange.makeOpening(http, largest), maxBodySize),
+      transport(Exchange.make(http, largest), Exchange.makeOpening(http, largest), limits),
       traced,
       unlessOpen(circuit), // again: it may have opened during the waits
       Staged.staged(options.stages), // the user's own
@@ -103,7 +104,7 @@ export const layerConfig = (options: Config.Config.Wrap<Options>) =>
   Layer.unwrapEffect(Effect.map(Config.unwrap(options), layer))
 
 /**
- * Limits the time of each attempt, from asking for a connection to the last byte of the response. Default: 30 s. Waits for a
+ * Limits the time of each attempt, from asking for a connection to the last byte of the response. Default: the client's `timeout`, 30 s. Waits for a
  * token, for a permit and between attempts do not count; a wait for a free connection does. Exceeding it is `TransportError` with the code `TIMEOUT`.
  * @since 0.1.0 @category combinators @example `deleteEventStream({ id }).pipe(IdentityClient.withTimeout("5 seconds"))`
  */

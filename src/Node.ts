@@ -108,7 +108,7 @@ export type ConfigOptions = IdentityClient.Defaults & RateLimiter.Options & Rate
  * It also provides what `Exports` needs beside the client: an `HttpClient`, without the client certificate, and a `FileSystem`.
  * In a server, set `maxWait`. Fails with a `ConfigError` that names what is missing, contradicts another variable or cannot be read, and with `InvalidInput`
  * for an invalid value or option.
- * @since 0.1.0 @category layers @example `Node.layerConfigWith({ maxWait: "10 seconds", retry: { attempts: 3 } })`
+ * @since 0.1.0 @category layers @example `Node.layerConfigWith({ maxWait: "10 seconds", timeout: "5 seconds" })`
  */
 export const layerConfigWith = (
   options: ConfigOptions

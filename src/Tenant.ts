@@ -15,6 +15,7 @@ import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import * as Endpoint from "./Endpoint.js"
+import { InvalidInput } from "./Errors.js"
 import * as IdentityClient from "./IdentityClient.js"
 import type { Operation, Subscription } from "./Operation.js"
 import * as RateLimiter from "./RateLimiter.js"
@@ -92,7 +93,7 @@ export interface Options {
   /**
    * Operations to serve beside the built-in ones: a list, or an object such as the namespace of a generated index (its
    * other exports are ignored). They respond with a value that fits their schema, or as `respond` sets. One with the
-   * method and path of a built-in operation takes its place and keeps its behaviour. Two with one route or name are a defect.
+   * method and path of a built-in operation takes its place and keeps its behaviour. Two with one route or name are `InvalidInput`.
    */
   readonly operations?:
     | ReadonlyArray<{ readonly endpoint: Endpoint.Any }>
@@ -110,7 +111,7 @@ export interface Options {
   /**
    * The names of hosts, such as `tenant` or `tenant.example.com`, for which it responds beside this machine: for a tenant in a container, or behind a
    * proxy. With a list, also an empty one, IP addresses are allowed, and the control interface takes requests from other machines. Default: this
-   * machine only (`localhost`, its subdomains, 127.0.0.0/8 and `[::1]`). A text that is no name of a host is a defect.
+   * machine only (`localhost`, its subdomains, 127.0.0.0/8 and `[::1]`). A text that is not the name of a host is `InvalidInput`.
    */
   readonly allowedHosts?: ReadonlyArray<string> | undefined
   /** What becomes of query parameters that an operation does not declare: a 400 (default), or nothing. */
@@ -130,13 +131,13 @@ export interface Options {
   /**
    * Serves a control interface at `/_tenant/`, and at `/` a live page: they show the newest 2,000 requests, the buckets, tokens, jobs
    * and deliveries, and change them. For programs and pages that have the key only, of this machine unless there are `allowedHosts`; `openapi.json` there
-   * describes it. `true`: the key is a random one (`Tenant.control`); another one has at least 16 letters, digits or any of `._~-`, else it is a
-   * defect. Default: none, and nothing is recorded for it.
+   * describes it. `true`: the key is a random one (`Tenant.control`); another one has at least 16 letters, digits or any of `._~-`, else it is
+   * `InvalidInput`. Default: none, and nothing is recorded for it.
    */
   readonly control?: boolean | { readonly key: Redacted.Redacted<string> } | undefined
   /** The lifetime of a token, rounded down to whole seconds (default: 24 hours). More than ten years count as ten years. */
   readonly tokenLifetime?: Duration.DurationInput | undefined
-  /** Limits on what a tenant keeps in memory: whole numbers of at least 0, or `Infinity` for none. Others are a defect. */
+  /** Limits on what a tenant keeps in memory: whole numbers of at least 0, or `Infinity` for none. Others are `InvalidInput`. */
   readonly limits?: {
     /** The number of the newest requests in `requests` (default: 10,000). With their bodies they can take 650 MB. */
     readonly requests?: number | undefined
@@ -190,31 +191,42 @@ export class Tenant extends Context.Tag("effect-identity-client/Tenant")<Tenant,
 }>() {}
 
 /**
- * Makes a tenant. It runs no fibers of its own, and nothing has to be released. An invalid bucket size or limit is a defect.
+ * Makes a tenant. It runs no fibers of its own, and nothing has to be released. Fails with `InvalidInput` that names the invalid
+ * options: the size of a bucket, a limit, a host, operations with one route or name, a key that can be guessed.
  * @since 0.1.0 @category constructors
  */
-export const make = (options: Options = {}): Effect.Effect<Context.Tag.Service<Tenant>> =>
+export const make = (options: Options = {}): Effect.Effect<Context.Tag.Service<Tenant>, InvalidInput> =>
   Effect.gen(function*() {
     const seed = (seed: Seed) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => Ref.update(state, (before) => addSeed(before, seed, now)))
     const initial = options.seed ?? demo
 
-    const { allowedHosts, buckets = {}, exports = {}, tokenLifetime = "24 hours", unknownQuery = "refuse" } = options
-    const bad = allowedHosts?.find((host) => !AllowedHosts.isHostName(host))
-    if (bad !== undefined) {
-      return yield* Effect.dieMessage(`Invalid allowedHosts: expected the name of a host, got ${JSON.stringify(bad)}`)
+    const { allowedHosts, exports = {}, operations = [], tokenLifetime = "24 hours", unknownQuery = "refuse" } = options
+    const limits = Limits.make(options.limits ?? {})
+    const sizes = {
+      tenant: options.buckets?.tenant ?? { burst: 50, refill: 16, per: "1 second" },
+      profileUpdates: options.buckets?.profileUpdates ?? { burst: 5, refill: 100, per: "1 minute" }
     }
-    const limits = yield* Limits.make(options.limits ?? {})
+    const issues = [
+      ...Routes.issuesOf(operations),
+      ...TokenBucket.issuesOf(sizes.tenant, "buckets.tenant"),
+      ...TokenBucket.issuesOf(sizes.profileUpdates, "buckets.profileUpdates"),
+      ...AllowedHosts.issuesOf(allowedHosts),
+      ...Limits.issuesOf(limits)
+    ]
+    if (issues.length > 0) return yield* new InvalidInput({ operation: "Tenant.make", issues })
+    const served = Routes.serve(operations)
     const advance = Advance.make(options.durations)
-    const served = yield* Routes.serve(options.operations ?? [])
     const clients = options.clients ?? demoClientsFor(Routes.allScopes(served))
     const responders = Responders.make(served)
     let document: { readonly [name: string]: Json } | undefined
     const openapi = () => document ??= OpenApi.make(served)
     const state = yield* Ref.make(emptyState)
     const tokens = yield* Tokens.make(clients, tokenLifetime, limits.tokens)
-    const tenant = yield* TokenBucket.make(buckets.tenant ?? { burst: 50, refill: 16, per: "1 second" })
-    const profileUpdates = yield* TokenBucket.make(buckets.profileUpdates ?? { burst: 5, refill: 100, per: "1 minute" })
+    const buckets = {
+      tenant: yield* TokenBucket.make(sizes.tenant),
+      profileUpdates: yield* TokenBucket.make(sizes.profileUpdates)
+    }
     const faults = Faults.make()
     const log = RequestLog.make(limits.requests)
     yield* seed(initial)
@@ -229,7 +241,7 @@ export const make = (options: Options = {}): Effect.Effect<Context.Tag.Service<T
             advance,
             seeded: Effect.map(Clock.currentTimeMillis, (now) => addSeed(emptyState, initial, now)),
             tokens,
-            buckets: { tenant, profileUpdates },
+            buckets,
             faults,
             log,
             clients,
@@ -243,7 +255,7 @@ export const make = (options: Options = {}): Effect.Effect<Context.Tag.Service<T
     const provideClock = control?.provideClock ?? identity
 
     const parts = {
-      buckets: { tenant, profileUpdates },
+      buckets,
       served,
       openapi,
       responders,
@@ -278,13 +290,16 @@ export const make = (options: Options = {}): Effect.Effect<Context.Tag.Service<T
   })
 
 /**
- * Provides a new tenant each time the layer is built.
+ * Provides a new tenant each time the layer is built. Fails as `make` does.
  * @since 0.1.0 @category layers @example `Tenant.layerWith({ buckets: { tenant: { burst: 5, refill: 1, per: "1 second" } } })`
  */
-export const layerWith = (options: Options): Layer.Layer<Tenant> => Layer.effect(Tenant, make(options))
+export const layerWith = (options: Options): Layer.Layer<Tenant, InvalidInput> => Layer.effect(Tenant, make(options))
 
 /** `layerWith` with its defaults: the demo tenant. @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Tenant> = /* @__PURE__ */ Layer.effect(Tenant, /* @__PURE__ */ Effect.suspend(make))
+export const layer: Layer.Layer<Tenant> = /* @__PURE__ */ Layer.effect(
+  Tenant,
+  /* @__PURE__ */ Effect.suspend(() => Effect.orDie(make())) // the defaults are valid
+)
 
 /**
  * Provides a client that sends every request to the tenant in process, whatever the host. A connection cut by a fault is a

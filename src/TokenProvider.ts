@@ -26,7 +26,7 @@ import type * as Sharing from "./internal/token/sharing.js"
 export class TokenProvider extends Context.Tag("effect-identity-client/TokenProvider")<TokenProvider, Cache.Tokens>() {}
 
 /**
- * Shares tokens with other processes. `Fleet.layerTokens` provides it to the layers of this module; without it, each process requests
+ * Shares tokens with other processes. `Fleet.layerTokensWith` provides it to the layers of this module; without it, each process requests
  * its own tokens.
  * @since 0.1.0 @category tags
  */

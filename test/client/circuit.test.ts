@@ -196,6 +196,7 @@ describe("a client's options", () => {
         retry: { attempts: NaN },
         retryBudget: -1,
         maxBodySize: NaN,
+        timeout: 0,
         circuit: { failures: 0, delay: 0, maxDelay: Infinity }
       }, [])))
       assert.instanceOf(error, InvalidInput)
@@ -204,6 +205,7 @@ describe("a client's options", () => {
         { path: "retryBudget", message: "expected a number of at least 0" },
         { path: "maxBodySize", message: "expected a number of at least 0" },
         { path: "circuit.failures", message: "expected an integer of at least 1" },
+        { path: "timeout", message: "expected a time above zero" },
         { path: "circuit.delay", message: "expected a time above zero" },
         { path: "circuit.maxDelay", message: "expected a time above zero" }
       ])

@@ -60,6 +60,21 @@ describe("withTimeout", () => {
       assert.deepInclude(yield* Fiber.join(fiber), { _tag: "TransportError", code: "TIMEOUT" })
     }))
 
+  it.effect("wins over the client's option", () =>
+    Effect.gen(function*() {
+      const client = IdentityClient.layer({ baseUrl, timeout: "5 seconds" }).pipe(
+        Layer.provide([RateLimiter.layerUnlimited, bearer, silent])
+      )
+      const call = Retry.withoutRetries(deleteEventStream(bare))
+      for (const [limited, seconds] of [[call, 5], [IdentityClient.withTimeout(call, "9 seconds"), 9]] as const) {
+        const fiber = yield* Effect.fork(Effect.flip(Effect.provide(limited, client)))
+        yield* TestClock.adjust(seconds * 1000 - 1)
+        assert.isTrue(Option.isNone(yield* Fiber.poll(fiber)), `${seconds}`)
+        yield* TestClock.adjust(1)
+        assert.deepInclude(yield* Fiber.join(fiber), { _tag: "TransportError", code: "TIMEOUT" })
+      }
+    }))
+
   it.effect("of zero sends nothing", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(IdentityClient.withTimeout(redeliverEvent({ id, event_id: id }), 0))

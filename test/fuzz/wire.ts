@@ -232,7 +232,7 @@ export const asking: Effect.Effect<
   const context = yield* Layer.build(Layer.provideMerge(
     Tenant.layerServer,
     Layer.merge(
-      Tenant.layerWith(options),
+      Layer.orDie(Tenant.layerWith(options)),
       Layer.orDie(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
     )
   )).pipe(Logger.withMinimumLogLevel(LogLevel.None))

@@ -34,7 +34,7 @@ const served = <E>(app: HttpApp.Default<E>): Effect.Effect<string, never, Scope.
 
 const tenant = (options: Tenant.Options | undefined): Effect.Effect<RunningScene, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { app, injectFault, requests, revokeTokens, state } = yield* Tenant.make(options)
+    const { app, injectFault, requests, revokeTokens, state } = yield* Effect.orDie(Tenant.make(options))
     const origin = yield* served(app)
     return { origin, orders: { requests: () => requests, state: () => state, revoke: () => revokeTokens, injectFault } }
   })

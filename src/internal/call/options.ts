@@ -26,6 +26,8 @@ export type Options =
 export interface Defaults {
   /** Allows plain http to hosts other than this machine. Default: false. */
   readonly allowInsecure?: boolean | undefined
+  /** Limits the time of each attempt; `IdentityClient.withTimeout` around a call wins. Default: 30 s. */
+  readonly timeout?: Duration.DurationInput | undefined
   /** Changes the retry policy. `Retry.withPolicy` and `Retry.withoutRetries` around a call win. Default: `Retry.defaultPolicy`. */
   readonly retry?: Changes | undefined
   /**
@@ -73,8 +75,8 @@ const issuesOf = (options: Defaults): InvalidInput["issues"] => {
     ...(Number.isSafeInteger(failures) && failures >= 1
       ? []
       : [{ path: "circuit.failures", message: "expected an integer of at least 1" }]),
-    ...Object.entries({ delay, maxDelay }).flatMap(([name, time]) =>
-      isTime(time) ? [] : [{ path: `circuit.${name}`, message: "expected a time above zero" }]
+    ...Object.entries({ timeout: options.timeout, "circuit.delay": delay, "circuit.maxDelay": maxDelay }).flatMap(
+      ([path, time]) => isTime(time) ? [] : [{ path, message: "expected a time above zero" }]
     )
   ]
 }

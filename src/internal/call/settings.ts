@@ -1,6 +1,6 @@
 /** The settings that combinators change for the calls in an effect. */
 import * as Headers from "@effect/platform/Headers"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type { ContentType } from "../../Endpoint.js"
 import type { ExtraFields } from "../http/extraFields.js"
@@ -12,16 +12,15 @@ export interface CallSettings {
   readonly headers: Headers.Headers
   /** Fields that operations do not declare. */
   readonly fields?: ExtraFields
-  /** The time limit of each attempt. */
-  readonly timeout: Duration.Duration
+  /** The time limit of each attempt. Default: that of the client. */
+  readonly timeout?: Duration.Duration
   /** Called with each response as it arrives. */
   readonly onResponse?: (response: RawResponse) => void
 }
 
 export const currentSettings = /* @__PURE__ */ makeSetting("IdentityClient/currentSettings", (): CallSettings => ({
   contentType: "application/json",
-  headers: Headers.empty,
-  timeout: Duration.seconds(30)
+  headers: Headers.empty
 }))
 
 /** Changes the settings of the calls in an effect. */

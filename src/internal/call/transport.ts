@@ -9,15 +9,21 @@ import { bodyLimit } from "../http/responseDecoder.js"
 import { transportError } from "../http/transportError.js"
 import { type RunningCall, type Send, type Stage, timeLeft } from "./call.js"
 
-/** Sends calls over an exchange, those of server-sent events over one that leaves them unread. No body may exceed `maxBodySize`. */
+/** What a client allows each request: the size of its response, and its time unless the call has a limit of its own. */
+interface Limits {
+  readonly maxBodySize: number
+  readonly timeout: Duration.Duration
+}
+
+/** Sends calls over an exchange, those of server-sent events over one that leaves them unread. */
 export const transport = (
   exchange: Exchange,
   opening: Exchange,
-  maxBodySize: number
+  { maxBodySize, timeout }: Limits
 ): Send<RunningCall> =>
 (call) => {
   const { endpoint, headers, notes, operation, request, restore, settings, tenant, timeouts, url } = call
-  const limit = Duration.toMillis(settings.timeout)
+  const limit = Duration.toMillis(settings.timeout ?? timeout)
   const millis = call.attempt === 1 ? limit : Math.min(limit, timeLeft(call))
   const send = endpoint.events === undefined ? exchange : opening
   const raw = {

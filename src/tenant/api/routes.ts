@@ -1,8 +1,8 @@
 /** The routes that the tenant serves: the operations of this package, those that it is given, tokens, and files of exports. */
-import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Endpoint from "../../Endpoint.js"
+import type { Issue } from "../../Errors.js"
 import * as operations from "../../operations/index.js"
 import { handlers } from "./handlers.js"
 import type { OperationHandler, OperationName } from "./operationHandler.js"
@@ -58,26 +58,33 @@ export const allScopes = (served: ReadonlyArray<ServedOperation>): ReadonlyArray
 const isOperation = (value: unknown): value is AnyOperation =>
   Predicate.hasProperty(value, "endpoint") && Predicate.hasProperty(value.endpoint, "path")
 
-/** The first value that occurs twice. */
-const repeated = (values: ReadonlyArray<string>): string | undefined =>
-  values.find((value, index) => values.indexOf(value) < index)
+const endpointsOf = (given: Operations): ReadonlyArray<Endpoint.Any> => [
+  ...new Set(Object.values(given).filter(isOperation).map(({ endpoint }) => endpoint))
+]
 
 /**
  * Adds operations to those of this package. One with the route of one of these takes its place, and keeps its
- * behaviour if it has the same parameters; all others respond from their schemas. Two with one route or name are a defect.
+ * behaviour if it has the same parameters; all others respond from their schemas.
  */
-export const serve = (given: Operations): Effect.Effect<ReadonlyArray<ServedOperation>> =>
-  Effect.suspend(() => {
-    const added = new Set(Object.values(given).filter(isOperation).map(({ endpoint }) => endpoint))
-    const route = repeated(Array.from(added, routeKey))
-    if (route !== undefined) return Effect.dieMessage(`Two operations have the route ${route}`)
-    const served = new Map(servedOperations.map((operation) => [routeKey(operation.endpoint), operation]))
-    for (const endpoint of added) {
-      const before = served.get(routeKey(endpoint))
-      const handler = before?.endpoint.path === endpoint.path ? before.handler : schemaHandler(endpoint)
-      served.set(routeKey(endpoint), { endpoint, handler })
-    }
-    const all = [...served.values()]
-    const name = repeated(["token", fileOperation, ...all.map(({ endpoint }) => endpoint.name)])
-    return name === undefined ? Effect.succeed(all) : Effect.dieMessage(`Two operations have the name ${name}`)
-  })
+export const serve = (given: Operations): ReadonlyArray<ServedOperation> => {
+  const served = new Map(servedOperations.map((operation) => [routeKey(operation.endpoint), operation]))
+  for (const endpoint of endpointsOf(given)) {
+    const before = served.get(routeKey(endpoint))
+    const handler = before?.endpoint.path === endpoint.path ? before.handler : schemaHandler(endpoint)
+    served.set(routeKey(endpoint), { endpoint, handler })
+  }
+  return [...served.values()]
+}
+
+/** The values that occur again. */
+const repeated = (values: ReadonlyArray<string>): ReadonlyArray<string> =>
+  values.filter((value, index) => values.indexOf(value) < index)
+
+/** Lists the routes and names that two operations have. */
+export const issuesOf = (given: Operations): ReadonlyArray<Issue> => {
+  const names = ["token", fileOperation, ...serve(given).map(({ endpoint }) => endpoint.name)]
+  return [
+    ...repeated(endpointsOf(given).map(routeKey)).map((route) => `two operations have the route ${route}`),
+    ...repeated(names).map((name) => `two operations have the name ${name}`)
+  ].map((message) => ({ path: "operations", message }))
+}

@@ -2,6 +2,7 @@
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import { InvalidInput } from "../../Errors.js"
 import type { AllowedHosts } from "../server/allowedHosts.js"
 import { randomId } from "../server/randomId.js"
 import type * as Router from "../server/router.js"
@@ -25,21 +26,20 @@ export interface Control {
 const isControl = ({ originalUrl }: HttpServerRequest.HttpServerRequest): boolean =>
   /^(?:https?:\/\/[^/?#]*)?\/_tenant(?:[/?]|$)/.test(originalUrl)
 
-/** Makes the control. A key that can be guessed, such as an empty one, is a defect. */
+/** Makes the control. Fails if the key can be guessed, such as an empty one. */
 export const make = (
   parts: Controlled.ControlledParts,
   key: Redacted.Redacted<string> | undefined,
   allowedHosts: AllowedHosts
-): Effect.Effect<Control> =>
+): Effect.Effect<Control, InvalidInput> =>
   Effect.gen(function*() {
     const clock = Clock.make()
     const secrets = parts.clients.flatMap(({ secret }) => secret === undefined ? [] : [Redacted.value(secret)])
     const recorder = Recorder.make(secrets.filter((secret) => secret !== ""), parts.buckets)
     const chosen = key ?? (yield* Access.makeKey)
     if (!keyPattern.test(Redacted.value(chosen))) {
-      return yield* Effect.dieMessage(
-        "Invalid key of the control interface: it must have at least 16 letters, digits or any of . _ ~ -"
-      )
+      const message = "expected at least 16 letters, digits or any of . _ ~ -"
+      return yield* new InvalidInput({ operation: "Tenant.make", issues: [{ path: "control.key", message }] })
     }
     const controlled = Controlled.make(parts, { clock, recorder, instance: yield* randomId(16) })
     const control = yield* Routes.make(controlled, chosen, allowedHosts)

@@ -2,6 +2,7 @@
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
+import type { Issue } from "../../Errors.js"
 import { isLoopback } from "../../internal/http/baseUrl.js"
 import type * as Router from "./router.js"
 
@@ -12,6 +13,14 @@ const name = /^[a-z\d]([a-z\d.-]*[a-z\d])?$/i
 
 /** Tells whether a text is the name of a host, without a port. */
 export const isHostName = (text: string): boolean => name.test(text)
+
+/** Lists the entries that are not names of hosts. */
+export const issuesOf = (hosts: AllowedHosts): ReadonlyArray<Issue> =>
+  (hosts ?? []).flatMap((host, index) =>
+    isHostName(host)
+      ? []
+      : [{ path: `allowedHosts[${index}]`, message: "expected the name of a host, without scheme and port" }]
+  )
 
 const isAddress = (host: string): boolean => /^\d{1,3}(\.\d{1,3}){3}$|^\[[\da-f:.]+\]$/.test(host)
 

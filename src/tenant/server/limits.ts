@@ -1,6 +1,6 @@
 /** The limits on what a tenant keeps in memory. */
-import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
+import type { Issue } from "../../Errors.js"
 
 const defaults = {
   /** The number of requests in the log. */
@@ -13,11 +13,14 @@ const defaults = {
 
 type Limits = typeof defaults
 
-/** Fills in the defaults. A limit that is neither a whole number of at least 0 nor `Infinity` is a defect. */
-export const make = (limits: { readonly [Name in keyof Limits]?: number | undefined }): Effect.Effect<Limits> => {
-  const all = Record.map(defaults, (value, name) => limits[name] ?? value)
-  const invalid = Object.entries(all).find(([, limit]) => !(limit === Infinity || Number.isInteger(limit)) || limit < 0)
-  return invalid === undefined
-    ? Effect.succeed(all)
-    : Effect.dieMessage(`Invalid limits.${invalid[0]}: it must be a whole number of at least 0, or Infinity`)
-}
+/** Fills in the defaults. */
+export const make = (limits: { readonly [Name in keyof Limits]?: number | undefined }): Limits =>
+  Record.map(defaults, (value, name) => limits[name] ?? value)
+
+/** Lists the limits that are neither whole numbers of at least 0 nor `Infinity`. */
+export const issuesOf = (limits: Limits): ReadonlyArray<Issue> =>
+  Object.entries(limits).flatMap(([name, limit]) =>
+    (limit === Infinity || Number.isInteger(limit)) && limit >= 0
+      ? []
+      : [{ path: `limits.${name}`, message: "expected an integer of at least 0, or Infinity" }]
+  )

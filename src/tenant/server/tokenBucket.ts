@@ -3,6 +3,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
+import type { Issue } from "../../Errors.js"
 
 /**
  * The size of a token bucket: it holds `burst` calls, and `refill` calls are added in each period of `per`.
@@ -45,13 +46,20 @@ interface Level {
 /** No bucket is larger: its level stays a number that JSON has, and exact. */
 const maxBurst = 1_000_000_000
 
-/** Makes a full bucket. A size that could never hold a call, or never refill, is a defect. */
-export const make = ({ burst: size, per, refill }: BucketSize): Effect.Effect<TokenBucket> => {
-  const burst = Math.min(size, maxBurst)
-  const millisPerCall = Duration.toMillis(per) / refill
-  if (!(burst >= 1 && millisPerCall > 0 && millisPerCall < Infinity)) {
-    return Effect.dieMessage("Invalid bucket size: burst must be at least 1, and refill and per must be greater than 0")
-  }
+const millisPerCallOf = ({ per, refill }: BucketSize): number => Duration.toMillis(per) / refill
+
+/** Names the bucket whose size could never hold a call, or never refill. */
+export const issuesOf = (size: BucketSize, path: string): ReadonlyArray<Issue> => {
+  const millisPerCall = millisPerCallOf(size)
+  return size.burst >= 1 && millisPerCall > 0 && millisPerCall < Infinity
+    ? []
+    : [{ path, message: "expected a burst of at least 1, and a refill and a period above zero" }]
+}
+
+/** Makes a full bucket. */
+export const make = (size: BucketSize): Effect.Effect<TokenBucket> => {
+  const burst = Math.min(size.burst, maxBurst)
+  const millisPerCall = millisPerCallOf(size)
   // Stores only the time at which the bucket is full again: no fiber has to refill it, and nothing drifts.
   const fullAtBy = ({ at, fullAt }: Level, now: number) => fullAt - Math.max(0, at - now)
   const leftAt = (level: Level, now: number) => burst - Math.max(0, fullAtBy(level, now) - now) / millisPerCall

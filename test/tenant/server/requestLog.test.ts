@@ -200,8 +200,8 @@ describe("the request log", () => {
     Effect.gen(function*() {
       for (const name of ["requests", "tokens", "bodySize"]) {
         for (const limit of [0.5, -1, NaN, -Infinity]) {
-          const exit = yield* Effect.exit(Tenant.make({ limits: { [name]: limit } }))
-          assert.include(String(exit), `Invalid limits.${name}: it must be a whole number of at least 0, or Infinity`)
+          const { message } = yield* Effect.flip(Tenant.make({ limits: { [name]: limit } }))
+          assert.include(message, `limits.${name}: expected an integer of at least 0, or Infinity`)
         }
         for (const limit of [0, 1, Infinity, undefined]) yield* Tenant.make({ limits: { [name]: limit } })
       }

@@ -133,8 +133,8 @@ describe("token buckets", () => {
   itInProcess("are refused if they could never hold a call or never refill", () =>
     Effect.gen(function*() {
       for (const size of [{ ...small, burst: 0 }, { ...small, refill: 0 }, { ...small, per: 0 }]) {
-        const exit = yield* Effect.exit(Tenant.make({ buckets: { tenant: size } }))
-        assert.match(String(exit), /burst must be at least 1, and refill and per must be greater than 0/)
+        const { issues } = yield* Effect.flip(Tenant.make({ buckets: { tenant: size, profileUpdates: size } }))
+        assert.deepStrictEqual(issues.map(({ path }) => path), ["buckets.tenant", "buckets.profileUpdates"])
       }
     }))
 })
