@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { isResponding } from "./cluster/database.js"
 import { migrate, migrateAll } from "./cluster/migrations.js"
+import { requireSessions } from "./cluster/sessions.js"
 import { makeSharedBackend } from "./cluster/sharedStore.js"
 import {
   layerService,
@@ -53,7 +54,7 @@ export const migrations: Effect.Effect<void, JobStoreError, SqlClient.SqlClient>
  * the database is unavailable, nothing is sent.
  *
  * A claim holds as long as the database keeps what it has committed: `synchronous_commit` must be `on`, its default. A failover to a replica
- * that is asynchronous may lose the last claims, whose events are then sent twice.
+ * that is asynchronous may lose the last claims, whose events are then sent twice. Over a pooler in transaction or statement mode the layer fails.
  * @since 0.1.0 @category layers
  */
 export const layerJobsWith = (
@@ -67,7 +68,9 @@ export const layerJobsWith = (
     Layer.merge(layerWorkflow(options)),
     Layer.merge(layerSweep(options.pruneAfter ?? "30 days")),
     Layer.provide(layerJobStore),
-    Layer.provide(Layer.merge(ClusterWorkflowEngine.layer, Layer.effectDiscard(migrate))),
+    Layer.provide(
+      Layer.merge(ClusterWorkflowEngine.layer, Layer.effectDiscard(Effect.zipRight(requireSessions, migrate)))
+    ),
     Layer.provide(Layer.effectDiscard(validateRunOptions("Cluster.layerJobsWith", options)))
   )
 

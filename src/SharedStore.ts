@@ -75,9 +75,6 @@ export interface Options {
   readonly timeout?: Duration.DurationInput | undefined
 }
 
-/** The most store requests in sequence that one permit or token waits for. */
-const requestsInARow = 4
-
 /** The pauses after failures, in milliseconds: the first one, doubled with each further failure, and the longest. */
 const [firstPause, longestPause] = [100, 1000]
 
@@ -114,7 +111,7 @@ const makeValid = (
   timeout: Duration.DurationInput
 ): Effect.Effect<Context.Tag.Service<SharedStore>> =>
   Effect.map(Effect.clock, (clock) => {
-    const limit = Duration.toMillis(timeout) / requestsInARow
+    const limit = StoreTimeout.requestMillis(timeout)
     /** The keys that failed last, in the order of their failures: one of another type says nothing about the others. */
     const failing = new Map<string, { readonly failures: number; readonly pausedUntil: number }>()
     /** Nothing has succeeded since a warning. */

@@ -1,10 +1,12 @@
 /** Tests that a cluster does not start over a pooler that shares sessions, with a real PgBouncer. */
+import { TestRunner } from "@effect/cluster"
 import { SqlClient } from "@effect/sql"
 import { assert, it as plain } from "@effect/vitest"
 import { Effect, Exit, Layer } from "effect"
 import { layerSql } from "../../examples/support/postgresServer.js"
 import * as Cluster from "../../src/Cluster.js"
 import { requireSessions } from "../../src/cluster/sessions.js"
+import * as Jobs from "../../src/Jobs.js"
 import { JobStoreError } from "../../src/jobs/model.js"
 import { isAvailable, pgbouncer } from "../support/pgbouncer.js"
 import { Postgres, withPostgres } from "../support/postgres.js"
@@ -41,6 +43,19 @@ if (isAvailable) {
           }
         })
     )
+
+    it.scoped("runs no jobs over one, whether it has migrated or not", () =>
+      Effect.gen(function*() {
+        const server = yield* Postgres
+        const database = yield* server.database
+        const pooler = yield* pgbouncer(server, { pool_mode: "transaction" })
+        const none = Jobs.layerTenants(() => Layer.die("no client is needed"))
+        for (const prepare of [Effect.void, Effect.provide(Cluster.migrations, layerSql(server, database))]) {
+          yield* prepare
+          const runner = Cluster.layerJobs.pipe(Layer.provide([none, TestRunner.layer, layerSql(pooler, database)]))
+          assert.strictEqual((yield* Effect.flip(Layer.build(runner))).message, message)
+        }
+      }))
 
     it.scoped("does not start over a pooler in statement mode", () =>
       Effect.gen(function*() {

@@ -1,6 +1,6 @@
 /** Tests of a process that is frozen during a visit to its store: for it the response is late by that time. */
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Layer } from "effect"
+import { Clock, type Duration, Effect, Layer } from "effect"
 import * as Fleet from "../../src/Fleet.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import * as SharedStore from "../../src/SharedStore.js"
@@ -8,17 +8,20 @@ import { assertKept } from "../support/ceilings.js"
 import { call, respond, virtually } from "../support/fleetStore.js"
 import * as Permits from "../support/permits.js"
 
-const ceiling = { limit: 4, interval: "1 minute" } as const
+interface Settings {
+  readonly interval: Duration.DurationInput
+  readonly timeout: Duration.DurationInput
+}
 
 /** A process, and the milliseconds by which each response to its writes is late. */
-const makeFreezable = (memory: SharedStore.Backend) =>
+const makeFreezable = (memory: SharedStore.Backend, { interval, timeout }: Settings) =>
   Effect.gen(function*() {
-    const store = yield* SharedStore.make(memory)
+    const store = yield* SharedStore.make(memory, { timeout })
     const frozen = { millis: 0 }
     const swap: typeof store.swap = (...request) =>
       Effect.flatMap(store.swap(...request), (result) => Effect.delay(Effect.succeed(result), frozen.millis))
     const layer = Layer.provide(
-      Layer.fresh(Fleet.layerRateLimiterWith({ ceiling })),
+      Layer.fresh(Fleet.layerRateLimiterWith({ ceiling: { limit: 4, interval } })),
       Layer.succeed(SharedStore.SharedStore, { ...store, swap })
     )
     const limiter = yield* Effect.provide(RateLimiter.RateLimiter, yield* Layer.build(Layer.orDie(layer)))
@@ -39,18 +42,34 @@ const send = ({ limiter }: Pick<Effect.Effect.Success<ReturnType<typeof makeFree
   })
 
 /** Both know the limits, and the ceiling is free. */
-const begin = Effect.gen(function*() {
-  const memory = yield* SharedStore.memory
-  const one = yield* makeFreezable(memory)
-  yield* send(one, 1)
-  yield* Effect.sleep("2 minutes")
-  return { one, other: yield* makeFreezable(memory) }
-})
+const begin = (settings: Settings) =>
+  Effect.gen(function*() {
+    const memory = yield* SharedStore.memory
+    const one = yield* makeFreezable(memory, settings)
+    yield* send(one, 1)
+    yield* Effect.sleep("2 minutes")
+    return { one, other: yield* makeFreezable(memory, settings) }
+  })
+
+const minute = { interval: "1 minute", timeout: "200 millis" } as const
 
 describe("a process that was frozen for longer than a ceiling's interval", () => {
+  it.effect("does not use the grants from before, however patient it is with its store", () =>
+    virtually(Effect.gen(function*() {
+      const { one, other } = yield* begin({ interval: "3 seconds", timeout: "10 seconds" })
+      one.frozen.millis = 3100
+      const late = yield* send(one, 4)
+      yield* Effect.sleep(3050)
+      one.frozen.millis = 0
+      const early = yield* send(other, 4)
+      yield* Effect.sleep(20_000)
+      assertKept([...late, ...early].sort((one, other) => one - other), 4, 2900)
+      assert.deepStrictEqual([late.length, early.length], [4, 4])
+    })))
+
   it.effect("does not use the grants from before, which others have used again", () =>
     virtually(Effect.gen(function*() {
-      const { one, other } = yield* begin
+      const { one, other } = yield* begin(minute)
       one.frozen.millis = 61_000
       const late = yield* send(one, 4)
       yield* Effect.sleep(60_500)
@@ -63,7 +82,7 @@ describe("a process that was frozen for longer than a ceiling's interval", () =>
 
   it.effect("counts its next calls from the time at which they start", () =>
     virtually(Effect.gen(function*() {
-      const { one } = yield* begin
+      const { one } = yield* begin(minute)
       one.frozen.millis = 61_000
       const first = yield* send(one, 2)
       yield* Effect.sleep(60_500)

@@ -1,5 +1,4 @@
 /** One process's copy of what its fleet knows of a tenant, with the calls of this process. Times are milliseconds on the store's clock. */
-import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import * as Num from "effect/Number"
 import type * as SharedStore from "../../SharedStore.js"
@@ -20,6 +19,7 @@ import { grant } from "./fairShare.js"
 import * as Membership from "./membership.js"
 import { countInFlight, goneAfter, type Member, type Members, present } from "./membership.js"
 import type { FleetSnapshot, Format } from "./snapshotFormat.js"
+import { requestMillis } from "./storeTimeout.js"
 
 /** A call that was granted. */
 export interface FleetGrant {
@@ -127,8 +127,8 @@ export class Replica {
   hasGrant(state: OperationState): boolean {
     const granted = this.granted.get(state) ?? []
     const shortest = Math.min(maxAge, ...state.ceilings.map(({ interval }) => interval))
-    // A visit may take as long as the store's timeout.
-    const oldest = this.queueTime() - Math.max(shortest, Duration.toMillis(this.host.store.timeout))
+    // A grant is that old already if the store's response was slow.
+    const oldest = this.queueTime() - Math.max(shortest, requestMillis(this.host.store.timeout))
     for (let [first] = granted; first !== undefined && first.at < oldest; [first] = granted) {
       this.end(first, undefined, false)
       granted.shift()

@@ -7,6 +7,12 @@ import { invalidSetting } from "../schema/issues.js"
 /** The time limit of a store whose options name none. */
 export const byDefault = "200 millis"
 
+/** The most store requests in sequence that one permit or token waits for. Each may take its part of the time limit. */
+const requestsInARow = 4
+
+/** The milliseconds that a request may take. */
+export const requestMillis = (timeout: Duration.DurationInput): number => Duration.toMillis(timeout) / requestsInARow
+
 /** Fails unless the time limit is above zero and finite; `operation` names the layer in the failure. */
 export const validate = (
   operation: string,
