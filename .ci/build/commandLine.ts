@@ -1,6 +1,6 @@
 /**
- * Bundles the command line with all that it needs, so that installing the package brings no other: only `generate` needs packages
- * of its own. The quick commands are one file; each of the others is loaded with what it needs alone.
+ * Bundles the command line with all that it needs but Swagger UI, which would be most of it, so that installing the package brings no
+ * other: only `generate` needs packages of its own. The quick commands are one file; each of the others is loaded with what it needs alone.
  */
 import { build, type BuildOptions, type Metafile } from "esbuild"
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
@@ -8,8 +8,10 @@ import { join, relative } from "node:path"
 import { effect3, type Line } from "../line.js"
 import { finishedPages, pageLibrary } from "./pages.js"
 
-/** Packages of `generate`, which it loads if they are installed. */
+/** Packages of `generate`, which it loads if they are installed, and the module with Swagger UI, whose package is a peer. */
 const external = [
+  "@effect/platform/HttpApiSwagger",
+  "effect/http-api/HttpApiSwagger", // of Effect 4
   "@seriousme/openapi-schema-validator",
   "@dprint/formatter",
   "@dprint/typescript",

@@ -13,6 +13,13 @@ export default rules({
         self && names && c.checker.isArrayLikeType(c.typeOf(names))
           ? `${c.name("effect/http/Headers", "removeMany")}(${c.texts([self, names])})`
           : undefined
+    },
+    "@effect/platform/HttpApiSwagger": {
+      layerHttpLayerRouter: ({ args: [options] }, c) => {
+        const [api, path] = [propertyOf(options, "api"), propertyOf(options, "path")]
+        return api && path &&
+          `${c.name("effect/http-api/HttpApiSwagger", "layer")}(${c.text(api)}, { path: ${c.text(path)} })`
+      }
     }
   },
   methods: {

@@ -16,6 +16,8 @@ export default rules({
     "@effect/platform/Error": "effect/PlatformError",
     "@effect/platform/HttpApp": "effect/http/HttpEffect",
     "@effect/platform/KeyValueStore": "effect/persistence/KeyValueStore",
+    "@effect/platform/HttpLayerRouter": "effect/http/HttpRouter",
+    ...moved("@effect/platform", "effect/http-api", ["HttpApi", "HttpApiSwagger", "OpenApi"]),
     ...moved("@effect/platform", "effect/http", [
       "FetchHttpClient",
       "Headers",

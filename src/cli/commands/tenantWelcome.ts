@@ -64,7 +64,7 @@ export const welcome = (origin: string, key: string, isDemo: boolean): string =>
       bold("In a browser"),
       indentedTable([
         ["live page", `${origin}/#${keyFragment}=${key}`],
-        ["operations", `${origin}/docs#${keyFragment}=${key}`],
+        ["operations", `${origin}/docs`],
         ["OpenAPI 3.1", `${origin}/openapi.json`]
       ])
     ],

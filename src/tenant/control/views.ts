@@ -51,7 +51,7 @@ export interface OperationView {
   readonly scopes: ReadonlyArray<string>
 }
 
-export interface ClientView {
+interface ClientView {
   readonly id: string
   readonly scopes: ReadonlyArray<string>
   readonly global: boolean

@@ -1,22 +1,17 @@
-/** Builds the script and the style sheet of a page: at run time from source, and once for the package. */
+/** Builds the script and the style sheet of the live page: at run time from source, and once for the package. */
 import type * as Esbuild from "esbuild"
 
-/** The pages, each a folder beside this file. */
-export const pageNames = ["live", "docs"] as const
-
-export type PageName = typeof pageNames[number]
-
-/** The parts of a page, as texts to put into its HTML. */
+/** The parts of the page, as texts to put into its HTML. */
 export interface Bundle {
   readonly script: string
   readonly style: string
 }
 
-/** Bundles a page. `folder` is the path of the folder of this file. */
-export const build = (esbuild: typeof Esbuild, folder: string, name: PageName): Promise<Bundle> =>
+/** Bundles the page. `folder` is the path of the folder of this file. */
+export const build = (esbuild: typeof Esbuild, folder: string): Promise<Bundle> =>
   esbuild.build({
     absWorkingDir: folder,
-    entryPoints: [`${name}/main.tsx`, `${name}/style.css`],
+    entryPoints: ["live/main.tsx", "live/style.css"],
     outdir: "out",
     write: false,
     bundle: true,

@@ -1,11 +1,8 @@
-/** Renders a page: one file with its script and its style sheet. Its policy allows these two, by their hashes, and nothing else. */
+/** Renders the live page: one file with its script and its style sheet. Its policy allows these two, by their hashes, and nothing else. */
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
-import type { PageName } from "./build.js"
 import { bundle } from "./bundle.js"
-
-const titles: Readonly<Record<PageName, string>> = { live: "Tenant", docs: "Operations of the tenant" }
 
 /** The hash of an inline script or style sheet, as a content security policy names it. */
 const hash = (text: string): Effect.Effect<string> =>
@@ -20,9 +17,9 @@ const icon = "data:image/svg+xml," + encodeURIComponent(
     "<path d=\"M4 3h8v10H4z\" fill=\"#fff\" opacity=\".35\"/><path d=\"M4 6h8v7H4z\" fill=\"#fff\"/></svg>"
 )
 
-/** Renders a page without any data: its script asks the tenant for them. */
-export const page = Effect.fn(function*(name: PageName) {
-  const { script, style } = yield* Effect.promise(() => bundle(name))
+/** Renders the page without any data: its script asks the tenant for them. */
+export const page = Effect.gen(function*() {
+  const { script, style } = yield* Effect.promise(bundle)
   const [scriptHash, styleHash] = yield* Effect.all([hash(script), hash(style)])
   const html = `<!doctype html>
 <html lang="en">
@@ -30,7 +27,7 @@ export const page = Effect.fn(function*(name: PageName) {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${titles[name]}</title>
+<title>Tenant</title>
 <link rel="icon" href="${icon}">
 <style>${style}</style>
 </head>

@@ -3,7 +3,6 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { createHash } from "node:crypto"
 import * as Tenant from "../../../src/Tenant.js"
 import { host, itInProcess } from "../support/calls.js"
 
@@ -24,22 +23,15 @@ describe("the documentation", () => {
       const html = yield* response.text
       assert.strictEqual(response.headers["content-type"], "text/html")
       assert.strictEqual(response.headers["referrer-policy"], "no-referrer")
-      const hashes = ["script", "style"].map((tag) => {
-        const found = [...html.matchAll(new RegExp(`<${tag}>([^]*?)</${tag}>`, "g"))]
-        assert.lengthOf(found, 1, tag)
-        return `'sha256-${createHash("sha256").update(found[0]?.[1] ?? "").digest("base64")}'`
-      })
       assert.deepStrictEqual((response.headers["content-security-policy"] ?? "").split("; "), [
         "default-src 'none'",
-        `script-src ${hashes[0]}`,
-        `style-src ${hashes[1]}`,
+        "script-src 'unsafe-inline'",
+        "style-src 'unsafe-inline'",
         "img-src data:",
         "connect-src 'self'",
         "base-uri 'none'",
         "form-action 'none'",
-        "frame-ancestors 'none'",
-        "require-trusted-types-for 'script'",
-        "trusted-types 'none'"
+        "frame-ancestors 'none'"
       ])
       assert.notMatch(html, /<(?:script|link|img|iframe)[^>]* (?:src|href)="(?!data:)/)
       for (const { id, secret } of Object.values(Tenant.demoClients)) {

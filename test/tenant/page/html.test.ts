@@ -1,10 +1,10 @@
-/** Tests of the HTML of the pages, and of the scripts and style sheets in it. `test/docs` opens the pages in a browser. */
+/** Tests of the HTML of the live page, and of the script and style sheet in it. `test/docs` opens it in a browser. */
 import { HttpClient, HttpServerResponse } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as esbuild from "esbuild"
 import { fileURLToPath } from "node:url"
-import { build, pageNames } from "../../../src/tenant/page/build.js"
+import { build } from "../../../src/tenant/page/build.js"
 import { bundle } from "../../../src/tenant/page/bundle.js"
 import { page } from "../../../src/tenant/page/html.js"
 import { itInProcess } from "../support/calls.js"
@@ -14,12 +14,10 @@ const folder = fileURLToPath(new URL("../../../src/tenant/page", import.meta.url
 
 const get = (path: string) => HttpClient.get(`${origin}${path}`)
 
-const titles = { live: "Tenant", docs: "Operations of the tenant" }
-
-describe.each(pageNames)("the page %s", (name) => {
+describe("the live page", () => {
   it.effect("has its title, an icon, and nothing in its body but the script", () =>
     Effect.gen(function*() {
-      const response = HttpServerResponse.toWeb(yield* page(name))
+      const response = HttpServerResponse.toWeb(yield* page)
       const html = yield* Effect.promise(() => response.text())
       assert.deepStrictEqual(
         html.replace(/<style>[^]*?<\/style>/, "<style>…</style>").replace(
@@ -34,7 +32,7 @@ describe.each(pageNames)("the page %s", (name) => {
           "<meta charset=\"utf-8\">",
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">",
           "<meta name=\"color-scheme\" content=\"light dark\">",
-          `<title>${titles[name]}</title>`,
+          "<title>Tenant</title>",
           "<link rel=\"icon\" href=\"data:…\">",
           "<style>…</style>",
           "</head>",
@@ -58,7 +56,7 @@ describe.each(pageNames)("the page %s", (name) => {
 
 itControlled("the pages are served as new and by their type", () =>
   Effect.gen(function*() {
-    for (const [path, title] of [["/", titles.live], ["/docs", titles.docs]]) {
+    for (const [path, title] of [["/", "Tenant"], ["/docs", "Embedded tenant of an identity service Documentation"]]) {
       const { headers, text } = yield* get(String(path))
       assert.include(yield* text, `<title>${title}</title>`)
       assert.deepInclude(headers, { "cache-control": "no-store", "x-content-type-options": "nosniff" })
@@ -72,9 +70,9 @@ itInProcess("the page at / is not served without control", () =>
   }))
 
 describe("a bundle", () => {
-  it.each(pageNames)("of the page %s is minified, needs no other file, and keeps its characters", async (name) => {
-    const { script, style } = await build(esbuild, folder, name)
-    assert.deepStrictEqual(await bundle(name), { script, style })
+  it("is minified, needs no other file, and keeps its characters", async () => {
+    const { script, style } = await build(esbuild, folder)
+    assert.deepStrictEqual(await bundle(), { script, style })
     for (const text of [script, style]) {
       assert.isAbove(text.length, 1000)
       assert.isAbove(text.length / text.split("\n").length, 1000, "one line, but for those of texts")

@@ -1,7 +1,6 @@
 /** The live page: follows the tenant and shows all its parts. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks"
 import { call } from "../ui/api.js"
-import { fragmentOf } from "../ui/key.js"
 import { useKey } from "../ui/useKey.js"
 import type { Act } from "./act.js"
 import { Bucket } from "./cards/bucket.js"
@@ -133,7 +132,7 @@ export const App = () => {
         <span class={`tag ${tone}`} role="status" aria-label="Connection">{text}</span>
         <span class="soft version">{model === undefined ? "" : `version ${model.snapshot.version}`}</span>
         <nav class="push row" aria-label="Pages">
-          <a href={`/docs${fragmentOf(key)}`}>Operations</a>
+          <a href="/docs">Operations</a>
         </nav>
       </header>
       <div class="said" role="status" aria-label="Result">

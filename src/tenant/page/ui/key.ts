@@ -4,6 +4,3 @@ import { keyFragment } from "../../control/messages.js"
 /** Reads the key of an address or fragment such as `#key=…`; empty if there is none. */
 export const keyIn = (text: string): string =>
   new URLSearchParams(text.slice(text.indexOf("#") + 1)).get(keyFragment) ?? ""
-
-/** Makes the fragment that gives the key to the other page. */
-export const fragmentOf = (key: string): string => key === "" ? "" : `#${keyFragment}=${encodeURIComponent(key)}`

@@ -1,7 +1,7 @@
 /** Shows the status of a response in the colour of its class. */
 
 /** The class of the colour of a status. */
-export const toneOf = (status: number): "good" | "info" | "warn" | "bad" => {
+const toneOf = (status: number): "good" | "info" | "warn" | "bad" => {
   if (status >= 500) return "bad"
   if (status >= 400) return "warn"
   return status >= 300 ? "info" : "good"
