@@ -8,7 +8,7 @@ import type * as Scope from "effect/Scope"
 import { Redis, type RedisOptions } from "ioredis"
 import { randomUUID } from "node:crypto"
 import type { InvalidInput } from "./Errors.js"
-import { wrongSetting } from "./internal/fleet/redisSettings.js"
+import { withCode, wrongSetting } from "./internal/fleet/redisSettings.js"
 import * as StoreTimeout from "./internal/fleet/storeTimeout.js"
 import { invalidSetting } from "./internal/schema/issues.js"
 import * as SharedStore from "./SharedStore.js"
@@ -40,8 +40,8 @@ redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return { 1, now, version, '' }
 `
 
-/** The layer waits no longer than this for the first connection, and is built without one. */
-const firstConnection = "1 second"
+/** The layer waits no longer than this for the first connection, in milliseconds, and is built without one. */
+const firstConnection = 1000
 
 /** Why a client has no connection: its commands only say that there is none. */
 const reasons = /* @__PURE__ */ new WeakMap<Redis, unknown>()
@@ -53,7 +53,7 @@ const connect = (
   Effect.acquireRelease(
     Effect.try(() => {
       const redis = new Redis(Redacted.value(url), {
-        connectTimeout: 2000,
+        connectTimeout: firstConnection - 100, // so that the first warning has the code of what was tried
         socketTimeout: 2000, // replaces a connection that was lost without notice
         disconnectTimeout: 0, // else a server that does not respond keeps the process alive
         retryStrategy: (times) => Math.min(50 * times, 500),
@@ -64,7 +64,10 @@ const connect = (
         autoResendUnfulfilledCommands: false,
         maxRetriesPerRequest: 0
       })
-      redis.on("error", (error) => reasons.set(redis, error)).on("ready", () => reasons.delete(redis))
+      redis.on("error", (error) => {
+        // The driver's own errors have no code, and follow upon the one that says why.
+        if ("code" in error || error.name === "ReplyError") reasons.set(redis, error)
+      }).on("ready", () => reasons.delete(redis))
       return redis
     }),
     (redis) => Effect.sync(() => redis.disconnect())
@@ -101,8 +104,11 @@ const probe = (redis: Scripted, prefix: string, timeout: Duration.DurationInput)
   const key = `${prefix}probe:${randomUUID()}`
   const send = (request: () => Promise<unknown>) =>
     Effect.tryPromise({ try: request, catch: (error) => wrongSetting(reasons.get(redis) ?? error, script, prefix) })
+  // The driver itself does not notice that a database is refused, and uses the first one.
+  const { db = 0 } = redis.options
+  const select = db === 0 ? Effect.void : send(() => redis.select(db))
   // `EVAL` itself: the driver sends only its digest to a server that knows the script.
-  return send(() => redis.eval(script, 1, key, "set", "", "", 1000)).pipe(
+  return Effect.zipRight(select, send(() => redis.eval(script, 1, key, "set", "", "", 1000))).pipe(
     Effect.flatMap((reply) => {
       const reads = Array.from(
         { length: probedKeys },
@@ -130,7 +136,7 @@ const backend = ({ client, prefix = "effect-identity-client:", timeout = StoreTi
     const run = (key: string, ...args: ReadonlyArray<string | number>) =>
       Effect.tryPromise({
         try: () => commands.identityClientSwap(`${prefix}${key}`, ...args),
-        catch: (error) => reasons.get(redis) ?? error
+        catch: (error) => withCode(reasons.get(redis) ?? error)
       }).pipe(Effect.map(swapResult))
     return {
       get: (key) => run(key, "get"),
@@ -155,7 +161,7 @@ const isUrl = (url: string): boolean => URL.canParse(url) && /^rediss?:$/.test(n
 /**
  * A `SharedStore` in Redis 5 or later, over one connection that is renewed whenever it is lost. The layer is built within a
  * second and `timeout`, even without a connection. It fails with `InvalidInput` if `url` is not a Redis URL, `timeout` is zero or infinite,
- * or the server refuses what the store needs: its password, a command, a certificate, writes to a replica, or keys of another node.
+ * or the server refuses what the store needs: its password, its database, a command, a certificate, writes to a replica, or keys of another node.
  * @since 0.1.0 @category layers
  */
 export const layerStore = (options: Options): Layer.Layer<SharedStore.SharedStore, InvalidInput> =>

@@ -82,8 +82,7 @@ const [firstPause, longestPause] = [100, 1000]
 const codeOf = (failure: unknown, depth = 0): string => {
   if (!(failure instanceof Error) || depth > 3) return ""
   const { cause, code, error }: { cause?: unknown; code?: unknown; error?: unknown } = failure
-  const text = failure.name === "ReplyError" ? failure.message : String(code)
-  const found = /^[A-Z][A-Z0-9_]+\b/.exec(text)?.[0]
+  const found = /^[A-Z][A-Z0-9_]+\b/.exec(String(code))?.[0]
   return found === undefined ? codeOf(cause ?? error, depth + 1) : ` (${found})`
 }
 

@@ -178,13 +178,23 @@ if (binary === undefined) {
           )
         yield* failed(server.url, "list")
         yield* Effect.promise(() => client.acl("SETUSER", "fleet", "on", ">SECRET", "~*", "+@all"))
-        // Ends the user's connections; the next one is refused.
-        const removed = Effect.zipRight(Effect.promise(() => client.acl("DELUSER", "fleet")), Effect.sleep(200))
+        // Ends the user's connections; the next ones are refused. The second shows that the reply to the first has arrived.
+        const refusals = Effect.map(
+          Effect.promise(() => client.acl("LOG")),
+          (log) => JSON.stringify(log).match(/"count",(\d+)/g)?.join() ?? ""
+        )
+        const removed = Effect.zipRight(
+          Effect.promise(() => client.acl("DELUSER", "fleet")),
+          Effect.repeat(Effect.delay(refusals, 10), { until: (counts) => /[2-9]/.test(counts) })
+        )
         yield* failed(server.url.replace("redis://", "redis://fleet:SECRET@"), "k", removed)
+        yield* Effect.promise(() => client.acl("SETUSER", "fleet", "on", ">SECRET", "~*", "+@all"))
+        const forbidden = Effect.promise(() => client.acl("SETUSER", "fleet", "-time"))
+        yield* failed(server.url.replace("redis://", "redis://fleet:SECRET@"), "k", forbidden)
         yield* server.stop
         yield* failed(server.url, "k")
         const codes = warnings.map((warning) => /\((\w+)\)$/.exec(warning)?.[1])
-        assert.deepStrictEqual(codes, ["WRONGTYPE", "WRONGPASS", "ECONNREFUSED"])
+        assert.deepStrictEqual(codes, ["WRONGTYPE", "WRONGPASS", "NOPERM", "ECONNREFUSED"])
         assert.notInclude(warnings.join(), "SECRET")
       }).pipe(Effect.scoped))
 

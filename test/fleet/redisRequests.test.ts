@@ -138,7 +138,7 @@ describe("the connection to Redis", () => {
   it.scopedLive.each<readonly [title: string, client: Redis.Options["client"], options: object]>([
     ["has time limits, and neither queues nor repeats commands", undefined, {
       ...fixed,
-      connectTimeout: 2000,
+      connectTimeout: 900,
       socketTimeout: 2000
     }],
     ["has other time limits, but no queue of commands, if its user says so", {

@@ -66,6 +66,21 @@ describe.skipIf(binary === undefined)("a store in Redis is not built", () => {
       yield* storeOf(url.replace("redis://", "redis://:word@"))
     }))
 
+  it.scopedLive("with a database that the server does not have, or the user may not select", () =>
+    Effect.gen(function*() {
+      yield* silent
+      const { url } = yield* redisServer
+      assert.strictEqual(yield* refused(`${url}/99`), "url: the server has no database with that number (ERR DB index)")
+      const allowed = ["eval", "evalsha", "time", "hmget", "hset", "del", "pexpire"].map((name) => `+${name}`)
+      yield* command(url, "ACL", "SETUSER", "fleet", "on", ">word", "~*", ...allowed)
+      assert.strictEqual(
+        yield* refused(`${url.replace("redis://", "redis://fleet:word@")}/1`),
+        "url: its user may not run the command select (NOPERM); allow it with ACL SETUSER"
+      )
+      yield* command(url, "ACL", "SETUSER", "fleet", "+select")
+      yield* storeOf(`${url.replace("redis://", "redis://fleet:word@")}/1`)
+    }))
+
   it.scopedLive("for a user without one of the commands or keys that the guide lists, and is with all of them", () =>
     Effect.gen(function*() {
       yield* silent

@@ -11,6 +11,7 @@ const replies: Readonly<Record<string, string>> = {
   WRONGPASS: "the server refuses its user or password",
   "ERR invalid password": "the server refuses its password", // Redis 5
   NOAUTH: "the server requires a password",
+  "ERR DB index": "the server has no database with that number",
   READONLY: "the server is a read-only replica; name its primary",
   MOVED: "the server is a node of a Redis Cluster and does not have all keys; name a single server",
   CLUSTERDOWN: "the server is a node of a Redis Cluster and does not have all keys; name a single server"
@@ -31,6 +32,18 @@ const commandOf = (message: string, script: string): string | undefined => {
     : /call\('(\w+)'/.exec(script.split("\n")[Number(line) - 1] ?? "")?.[1]?.toLowerCase()
 }
 
+/** The code of a reply. Redis 5 and 6 report what a command of a script was refused for as a failure of the script. */
+const codeOf = (message: string): string =>
+  refusal.test(message)
+    ? "NOPERM"
+    : /-(READONLY)\b/.exec(message)?.[1] ?? /^(?:ERR invalid password|ERR DB index|[A-Z]+)/.exec(message)?.[0] ?? ""
+
+/** Gives a reply its code, as the failures of connections have one. */
+export const withCode = (failure: unknown): unknown =>
+  failure instanceof Error && failure.name === "ReplyError"
+    ? Object.assign(new Error(), { code: codeOf(failure.message) })
+    : failure
+
 /** Finds the wrong setting behind a failure. The server's own words may hold secrets and are not repeated. */
 export const wrongSetting = (failure: unknown, script: string, prefix: string): WrongSetting | undefined => {
   if (!(failure instanceof Error)) return undefined
@@ -43,10 +56,10 @@ export const wrongSetting = (failure: unknown, script: string, prefix: string): 
       }
       : undefined
   }
-  const word = /^(?:ERR invalid password|[A-Z]+)/.exec(message)?.[0] ?? ""
+  const word = codeOf(message)
   const reply = replies[word]
   if (reply !== undefined) return { setting: "url", message: `${reply} (${word})` }
-  if (!refusal.test(message)) return undefined
+  if (word !== "NOPERM") return undefined
   const command = commandOf(message, script)
   return {
     setting: "url",
