@@ -26,7 +26,7 @@ const parse = ({ command }: Definition, args: ReadonlyArray<string>) =>
   Effect.flatMap(
     Stdio,
     ({ inputIsTerminal, output }) =>
-      args.includes("--wizard") && !(inputIsTerminal && output.isTerminal)
+      args.some((arg) => /^--wizard(?:=|$)/.test(arg)) && !(inputIsTerminal && output.isTerminal)
         ? new WrongUsage({ message: "Nobody can be asked without a terminal: give the arguments instead of --wizard." })
         : runCommands(program, version, [command], args)
   )

@@ -180,8 +180,9 @@ describe("completions of bash", () => {
 describe("--wizard", () => {
   it.live("is refused at once without a terminal, after each command", () =>
     Effect.gen(function*() {
-      for (const name of names) {
-        const { code, stderr } = yield* runAlone([name, "--wizard"])
+      const forms = ["--wizard", "--wizard=true"]
+      for (const [name, form] of names.flatMap((name) => forms.map((form) => [name, form] as const))) {
+        const { code, stderr } = yield* runAlone([name, form])
         assert.match(stderr, /^Nobody can be asked without a terminal: give the arguments instead of --wizard\./, name)
         assert.strictEqual(code, 2)
       }

@@ -18,10 +18,10 @@ describe("a dry run of a redelivery with one call", () => {
     [0, "0 failed events would be sent\n"],
     [1, `${linesOf(1)}1 failed event would be sent\n`],
     [10, `${linesOf(10)}10 failed events would be sent\n`],
-    [13, `${linesOf(10)}and 3 more\n13 failed events would be sent\n`]
+    [13, `${linesOf(13)}13 failed events would be sent\n`]
   ] as const
   for (const [count, stdout] of rows) {
-    it.effect(`lists at most ten of ${count} events, and sends nothing`, () =>
+    it.effect(`lists ${count} events, and sends nothing`, () =>
       Effect.gen(function*() {
         const tenant = service(count)
         const { ended } = yield* redeliver(tenant, { dryRun: true, yes: false })

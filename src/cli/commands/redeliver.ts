@@ -173,6 +173,9 @@ const unknownEvents = ({ outcomes, unknown }: Redelivery.Progress): string =>
       outcomes.unknown > unknown.length ? ", …" : ""
     }\nCheck them; --repeat-unknown sends them again.`
 
+/** The codes of failures to reach the service that a setting causes. */
+const lasting = /\((?:ENOTFOUND|PROXY_\d+|\w*(?:CERT|UNABLE_TO_)\w*)\)/
+
 /** Redelivers events with a call for each. */
 const redeliverEach = (args: Parsed) =>
   Effect.gen(function*() {
@@ -208,8 +211,12 @@ const redeliverEach = (args: Parsed) =>
         )
       ).pipe(Effect.delay("5 seconds"))
     const howToResume = `Run the same command to resume; the journal is ${directory}`
-    const adviceAfter = (error: unknown) =>
-      Errors.isTransient(error) && Errors.concerns(error) === "service"
+    const adviceAfter = (error: { readonly _tag: string; readonly message: string; readonly reason?: string }) =>
+      error._tag === "NotFound" || error.reason === "streamNotFound"
+        ? "Correct STREAM: no event stream has this id."
+        : error.reason === "foreign"
+        ? "Give another directory by --journal."
+        : Errors.isTransient(error) && Errors.concerns(error) === "service" && !lasting.test(error.message)
         ? howToResume
         : `Mend this first. ${howToResume}`
     const reasons = new Map<string, number>()
@@ -255,7 +262,9 @@ const redeliverEach = (args: Parsed) =>
         Effect.flatMap(Effect.zipRight(printSummary, progress), (now) => {
           // The results of events that were being sent have not been printed.
           const unknown = args.json ? unknownEvents(now) : ""
-          return Console.error(`Interrupted. ${howToResume}${unknown === "" ? "" : `\n${unknown}`}`)
+          return Console.error(
+            `Interrupted. ${args.dryRun ? "Nothing was sent." : howToResume}${unknown === "" ? "" : `\n${unknown}`}`
+          )
         })
       )
     )

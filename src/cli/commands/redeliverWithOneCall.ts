@@ -109,9 +109,13 @@ export const redeliverWithOneCall = (
     const filter = { eventTypes: eventTypes.length === 0 ? undefined : eventTypes, from, to }
     const progress = yield* Redelivery.makeFilteredProgress
     const printDue = (delivery: Delivery) =>
-      dryRun && json
-        ? Console.log(jsonLine({ id: delivery.id, outcome: "due", attempts: failures(delivery).length }))
-        : Effect.void
+      !dryRun
+        ? Effect.void
+        : Console.log(
+          json
+            ? jsonLine({ id: delivery.id, outcome: "due", attempts: failures(delivery).length })
+            : deliveryLine(output)(delivery)
+        )
     const printSummary = (now: Redelivery.FilteredProgress, due?: number) =>
       Console.log(
         json
@@ -128,9 +132,7 @@ export const redeliverWithOneCall = (
       if (dryRun) {
         return yield* json
           ? printSummary({ ...yield* progress, done: count, total: count }, count)
-          : Console.log(
-            [shown(matched, output), `${counted(count, "failed event")} would be sent`].filter(Boolean).join("\n")
-          )
+          : Console.log(`${counted(count, "failed event")} would be sent`)
       }
       if (count === 0) {
         return yield* json
