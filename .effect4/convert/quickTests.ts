@@ -17,14 +17,27 @@ const importsOf = (file: string): ReadonlyArray<string> =>
     }
   )
 
+/** The number of folders that a test shares with a module. */
+const shared = (test: string, module: string): number => {
+  const [folders, others] = [test.split("/").slice(1), module.split("/").slice(1)]
+  const differs = folders.findIndex((folder, nth) => folder !== others[nth])
+  return differs < 0 ? folders.length : differs
+}
+
+const sizeOf = (file: string): number => fs.statSync(path.join(out, file)).size
+
 /** What takes long: processes, sockets, compilers, and hours of virtual time. */
 const isSlow = (module: string): boolean =>
   /^node:(?:child_process|https?|net|tls)$|^undici$|^typescript|platform-node|^test\/support\/(?:fleet\w*|virtualTime)\.ts$/
     .test(module)
 
+/** So many tests are run of a replacement that the others do not reach. */
+const testsOfTheRest = 3
+
 /**
  * The tests that import a replacement, and the tests that import a module that stands on one, as far as they are not slow: themselves, or
- * what of the tests they import.
+ * what of the tests they import. Of a replacement that none of these reaches, the nearest and smallest
+ * tests that do.
  */
 export const quickTests = (): ReadonlyArray<string> => {
   const imports = new Map(
@@ -43,10 +56,22 @@ export const quickTests = (): ReadonlyArray<string> => {
     }
     return false
   }
-  return [...imports].flatMap(([file, modules]) =>
-    file.endsWith(".test.ts") && modules.some(standsOnOne)
-      && (modules.some((module) => replacements.has(module)) || !isSlowTest(file))
-      ? [file]
-      : []
+  const tests = [...imports.keys()].filter((file) => file.endsWith(".test.ts"))
+  const chosen = tests.filter((file) => {
+    const modules = imports.get(file) ?? []
+    return modules.some(standsOnOne) && (modules.some((module) => replacements.has(module)) || !isSlowTest(file))
+  })
+  const reachedBy = (file: string): ReadonlySet<string> => {
+    const reached = new Set([file])
+    for (const each of reached) for (const module of imports.get(each) ?? []) reached.add(module)
+    return reached
+  }
+  const ofTheRest = [...replacements].flatMap((replacement) =>
+    chosen.some((file) => reachedBy(file).has(replacement))
+      ? []
+      : tests.filter((file) => reachedBy(file).has(replacement))
+        .sort((one, other) => shared(other, replacement) - shared(one, replacement) || sizeOf(one) - sizeOf(other))
+        .slice(0, testsOfTheRest)
   )
+  return [...new Set([...chosen, ...ofTheRest])]
 }

@@ -1,6 +1,7 @@
 /**
  * A fleet's knowledge of one tenant in the shared store: under the key `limit:3:TENANT`, JSON of the schema below. Each visit reads and
- * writes all of it, so operations and buckets are named once, and only the latest responses are kept: up to 20 kB for 400 operations.
+ * writes all of it, so operations and buckets are named once, and only the latest responses are kept: up to 20 kB for 400 operations of ten
+ * processes, and 0.2 kB for each further process that has calls.
  *
  * Compatibility: a change of the schema, or of the meaning of a field, needs another version. The version is part of the
  * value and of the key, so processes of two versions keep separate state and adapt to one another as two clients do. A value of
