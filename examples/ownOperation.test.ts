@@ -12,6 +12,16 @@ import {
 } from "effect-identity-client"
 import * as Testing from "effect-identity-client/Testing"
 
+// A call without a declaration. Without `response` its result is unknown JSON.
+export const rolesOf = (id: string) =>
+  IdentityClient.request({
+    method: "GET",
+    path: "/users/:id/roles",
+    params: { id },
+    query: { per_page: 50 },
+    response: Schema.Array(Schema.Struct({ id: Schema.String, name: Schema.String }))
+  })
+
 // The declaration: method, path, fields of the request, schema of the response, and documented failures.
 /** Returns a user. */
 export const getUser = Operation.make("getUser", () => ({
@@ -151,6 +161,13 @@ const clientAbove = (...replies: ReadonlyArray<Testing.Reply>) =>
     Layer.provide(TokenProvider.layerBearer(Redacted.make("a-token"))),
     Layer.provideMerge(Testing.layerHttp(...replies))
   )
+
+it.effect("makes a call without a declaration", () =>
+  Effect.gen(function*() {
+    assert.deepStrictEqual(yield* rolesOf("auth0|1"), [{ id: "rol_1", name: "Admin" }])
+    const [{ url } = { url: "" }] = yield* Testing.requests
+    assert.match(url, /\/users\/auth0%7C1\/roles\?per_page=50$/)
+  }).pipe(Effect.provide(clientAbove(Testing.reply({ body: [{ id: "rol_1", name: "Admin" }] })))))
 
 it.effect("returns a user", () =>
   Effect.gen(function*() {

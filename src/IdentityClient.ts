@@ -7,7 +7,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { dual, pipe } from "effect/Function"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { Endpoint } from "./Endpoint.js"
 import type { ClientError, InvalidInput } from "./Errors.js"
@@ -19,12 +18,13 @@ import { limited } from "./internal/call/limited.js"
 import { type Options, resolve, tenantOf } from "./internal/call/options.js"
 import { retried } from "./internal/call/retried.js"
 import { policiesOf } from "./internal/call/retryPolicy.js"
-import { changeSettings, observed, type ResponseInfo } from "./internal/call/settings.js"
+import { changeSettings } from "./internal/call/settings.js"
 import * as Staged from "./internal/call/staged.js"
 import { traced, transport } from "./internal/call/transport.js"
 import * as Exchange from "./internal/http/exchange.js"
 import * as ExtraFields from "./internal/http/extraFields.js"
 import { bodyLimits } from "./internal/http/responseBody.js"
+import { declare, queryOf, type Request, type RequestFailure } from "./internal/request/undeclared.js"
 import * as Timeouts from "./internal/runtime/timeouts.js"
 import * as CallTelemetry from "./internal/telemetry/callTelemetry.js"
 import * as RepeatedBuilds from "./internal/telemetry/repeatedBuilds.js"
@@ -44,7 +44,7 @@ export type { Call, Send, Stage } from "./internal/call/call.js"
 export type { AttemptFailure } from "./internal/call/retryPolicy.js"
 export type { CircuitOptions } from "./internal/call/circuit.js"
 export type { Defaults, Options } from "./internal/call/options.js"
-export type { ResponseInfo } from "./internal/call/settings.js"
+export { type ResponseInfo, withResponse } from "./internal/call/settings.js"
 export type { RawResponse as Response } from "./internal/http/rawExchange.js"
 
 /**
@@ -102,6 +102,20 @@ export const layer = (
 /** Provides a client, with each setting from a `Config`. @since 0.1.0 @category layers */
 export const layerConfig = (options: Config.Config.Wrap<Options>) =>
   Layer.unwrapEffect(Effect.map(Config.unwrap(options), layer))
+
+export type { Request, RequestFailure }
+
+/**
+ * Makes any call, without a declaration: with the same token, limits, retries and secrecy as others, and with a failure for each status
+ * that has one. Telemetry and limiter name it by method and path, such as `GET /users/:id`. `InvalidInput` names `path`, `body` or the
+ * parameter that is wrong.
+ * @since 0.1.0 @category combinators
+ * @example `IdentityClient.request({ method: "GET", path: "/users/:id/roles", params: { id }, query: { per_page: 50 } })`
+ */
+export const request = <A = unknown>(
+  options: Request<A>
+): Effect.Effect<A, RequestFailure | ClientError, IdentityClient> =>
+  withFields(Effect.flatMap(IdentityClient, ({ execute }) => execute(...declare(options))), queryOf(options))
 
 /**
  * Limits the time of each attempt, from asking for a connection to the last byte of the response. Default: the client's `timeout`, 30 s. Waits for a
@@ -162,17 +176,3 @@ export const withFields: {
   2,
   (self, fields) => changeSettings(self, (outer) => ({ fields: ExtraFields.append(outer.fields, fields) }))
 )
-
-/**
- * Adds status and headers of the last response in an effect, also if the call was retried after it; none if no response came, for
- * example with a mock.
- * @since 0.1.0 @category combinators @example `const { response, value } = yield* IdentityClient.withResponse(call)`
- */
-export const withResponse = <A, E, R>(
-  self: Effect.Effect<A, E, R>
-): Effect.Effect<{ readonly value: A; readonly response: Option.Option<ResponseInfo> }, E, R> =>
-  Effect.suspend(() => {
-    let last = Option.none<ResponseInfo>()
-    const recorded = observed(self, ({ headers, status }) => void (last = Option.some({ status, headers })))
-    return Effect.map(recorded, (value) => ({ value, response: last }))
-  })

@@ -24,6 +24,7 @@ export const catalog: Readonly<Record<string, Entry>> = {
   redeliver: entry("Redelivers failed events of a stream, each once", () => import("./commands/redeliver.js")),
   delete: entry("Deletes an event stream", () => import("./commands/delete.js")),
   update: entry("Changes a token exchange profile", () => import("./commands/update.js")),
+  api: entry("Makes any call", () => import("./commands/api.js")),
   tenant: entry("Serves a tenant on this machine to try programs against", () => import("./commands/tenant.js")),
   generate: entry(
     "Writes a declaration for each operation of an OpenAPI document",

@@ -1,7 +1,8 @@
 /** The settings that combinators change for the calls in an effect. */
 import * as Headers from "@effect/platform/Headers"
 import type * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import type { ContentType } from "../../Endpoint.js"
 import type { ExtraFields } from "../http/extraFields.js"
 import type { RawResponse } from "../http/rawExchange.js"
@@ -36,7 +37,7 @@ export interface ResponseInfo {
 }
 
 /** Gives each response of the calls in an effect to a function as it arrives. */
-export const observed = <A, E, R>(
+const observed = <A, E, R>(
   self: Effect.Effect<A, E, R>,
   onResponse: (response: ResponseInfo) => void
 ): Effect.Effect<A, E, R> =>
@@ -46,3 +47,17 @@ export const observed = <A, E, R>(
       outer.onResponse?.(response)
     }
   }))
+
+/**
+ * Adds status and headers of the last response in an effect, also if the call was retried after it; none if no response came, for
+ * example with a mock.
+ * @since 0.1.0 @category combinators @example `const { response, value } = yield* IdentityClient.withResponse(call)`
+ */
+export const withResponse = <A, E, R>(
+  self: Effect.Effect<A, E, R>
+): Effect.Effect<{ readonly value: A; readonly response: Option.Option<ResponseInfo> }, E, R> =>
+  Effect.suspend(() => {
+    let last = Option.none<ResponseInfo>()
+    const recorded = observed(self, ({ headers, status }) => void (last = Option.some({ status, headers })))
+    return Effect.map(recorded, (value) => ({ value, response: last }))
+  })
