@@ -1,5 +1,4 @@
 /** Runs a quick command in this process. */
-import * as Api from "./commands/api.js"
 import * as Delete from "./commands/delete.js"
 import * as Deliveries from "./commands/deliveries.js"
 import * as Diff from "./commands/diff.js"
@@ -16,8 +15,7 @@ const definitions: Readonly<Record<QuickCommand, Definition>> = {
   diff: Diff.definition,
   deliveries: Deliveries.definition,
   delete: Delete.definition,
-  update: Update.definition,
-  api: Api.definition
+  update: Update.definition
 }
 
 /** Runs the command. The first argument is its name. */

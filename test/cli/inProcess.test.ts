@@ -14,7 +14,7 @@ import { runReplaced, type Settings } from "./support/replacedProcess.js"
 import { runAlone } from "./support/run.js"
 
 /** The commands that are loaded apart from the others. */
-const quick = ["versions", "diff", "deliveries", "delete", "update", "api"] as const
+const quick = ["versions", "diff", "deliveries", "delete", "update"] as const
 
 let starts = 0
 

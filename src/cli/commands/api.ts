@@ -6,7 +6,7 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as IdentityClient from "../../IdentityClient.js"
-import * as Client from "../client.js"
+import * as Node from "../../Node.js"
 import { confirm } from "../shared/confirm.js"
 import { define } from "../shared/definition.js"
 import { Exited, WrongUsage } from "../shared/exit.js"
@@ -82,7 +82,7 @@ export const definition = define({
         yield* Console.error("Nothing was sent.")
         return yield* new Exited({ code: 1 })
       }
-      const response = yield* Effect.provide(IdentityClient.request({ method, path, query, body }), Client.layer)
+      const response = yield* Effect.provide(IdentityClient.request({ method, path, query, body }), Node.layerConfig)
       if (response !== undefined) {
         yield* Console.log(json ? jsonLine(response) : printable(JSON.stringify(response, undefined, 2)))
       }
