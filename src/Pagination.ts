@@ -3,6 +3,7 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
@@ -120,6 +121,47 @@ export const streamEither = <Input extends Paging, Success, Failure, Items exten
   }))
 }
 
+/**
+ * Streams whole pages: what the operation returns for each, with its `total`. It asks for pages, and fails, as `stream` does, but loads the next
+ * page when it is pulled, and an item that moves to a later page meanwhile is on both.
+ * @since 0.1.0 @category streams
+ * @example `Pagination.pages(listActionVersions, { actionId }).pipe(Stream.map(({ total }) => total), Stream.runHead)`
+ */
+export const pages = <Input extends Paging, Success, Failure, Items extends string>(
+  { endpoint }: Paged<Input, Success, Failure, Items>,
+  input: Input
+): Stream.Stream<Success, Failure | ClientError, IdentityClient> =>
+  checked(
+    endpoint,
+    input,
+    Stream.suspend(() => {
+      const listing = Pages.of(endpoint, input)
+      return Stream.paginateEffect(listing.first, (input) =>
+        Effect.flatMap(
+          Effect.flatMap(IdentityClient, (client) => client.execute(endpoint, input)),
+          (success) => {
+            const added = listing.add(itemsOf(endpoint, success), success)
+            if (added._tag !== "Items") return broken(endpoint, added)
+            const page = [success, Option.fromNullable(added.next)] as const
+            return added.mayBeCut ? Effect.as(warnOfCut(endpoint), page) : Effect.succeed(page)
+          }
+        ))
+    })
+  )
+
+/** Fails if the pages of an input could not mean what is asked. */
+const checked = <A, E, R>(
+  endpoint: Any & PagedEndpoint,
+  input: Paging,
+  stream: Stream.Stream<A, E, R>
+): Stream.Stream<A, E | InvalidInput, R> =>
+  Stream.unwrap(withFiber((fiber) => {
+    const issues = Pages.issuesOf(endpoint, input, settingOf(fiber, currentSettings).fields?.query)
+    return issues.length > 0
+      ? Effect.fail(new InvalidInput({ operation: endpoint.name, issues }))
+      : Effect.succeed(stream)
+  }))
+
 /** Only the client knows the token. JSON Web Tokens are recognized without it. */
 const unknownToken = /* @__PURE__ */ Redacted.make("")
 
@@ -191,12 +233,7 @@ const streamPages = <Input extends Paging, Success, Failure, A>(
     return emitFirst(pages.start, loadNext(pages.first, pages.start))
   }
 
-  return Stream.unwrap(withFiber((fiber) => {
-    const issues = Pages.issuesOf(endpoint, input, settingOf(fiber, currentSettings).fields?.query)
-    return issues.length > 0
-      ? Effect.fail(new InvalidInput({ operation: endpoint.name, issues }))
-      : Effect.succeed(fromEmitter(IdentityClient, run))
-  }))
+  return checked(endpoint, input, fromEmitter(IdentityClient, run))
 }
 
 /** The items of a page; none if the list is optional and absent. */
