@@ -1,4 +1,5 @@
 /** Streams the items of paged operations, page by page through the client. */
+import * as Chunk from "effect/Chunk"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -136,13 +137,13 @@ export const pages = <Input extends Paging, Success, Failure, Items extends stri
     input,
     Stream.suspend(() => {
       const listing = Pages.of(endpoint, input)
-      return Stream.paginateEffect(listing.first, (input) =>
+      return Stream.paginateChunkEffect(listing.first, (input) =>
         Effect.flatMap(
           Effect.flatMap(IdentityClient, (client) => client.execute(endpoint, input)),
           (success) => {
             const added = listing.add(itemsOf(endpoint, success), success)
             if (added._tag !== "Items") return broken(endpoint, added)
-            const page = [success, Option.fromNullable(added.next)] as const
+            const page = [Chunk.of(success), Option.fromNullable(added.next)] as const
             return added.mayBeCut ? Effect.as(warnOfCut(endpoint), page) : Effect.succeed(page)
           }
         ))

@@ -57,7 +57,8 @@ export default rules({
       "ShardingConfig",
       "Singleton",
       "SqlMessageStorage",
-      "SqlRunnerStorage"
+      "SqlRunnerStorage",
+      "TestRunner"
     ]),
     "@effect/opentelemetry/Otlp": "effect/observability/Otlp",
     ...moved("@effect/sql", "effect/sql", ["Migrator", "SqlClient", "SqlConnection", "SqlError", "Statement"]),

@@ -1,5 +1,5 @@
 /** Tests that a cluster does not start over a pooler that shares sessions, with a real PgBouncer. */
-import { TestRunner } from "@effect/cluster"
+import * as TestRunner from "@effect/cluster/TestRunner"
 import { SqlClient } from "@effect/sql"
 import { assert, it as plain } from "@effect/vitest"
 import { Effect, Exit, Layer } from "effect"
@@ -49,7 +49,7 @@ if (isAvailable) {
         const server = yield* Postgres
         const database = yield* server.database
         const pooler = yield* pgbouncer(server, { pool_mode: "transaction" })
-        const none = Jobs.layerTenants(() => Layer.die("no client is needed"))
+        const none = Jobs.layerTenants(() => Layer.fail("no client is needed"))
         for (const prepare of [Effect.void, Effect.provide(Cluster.migrations, layerSql(server, database))]) {
           yield* prepare
           const runner = Cluster.layerJobs.pipe(Layer.provide([none, TestRunner.layer, layerSql(pooler, database)]))

@@ -211,7 +211,7 @@ const redeliverEach = (args: Parsed) =>
         )
       ).pipe(Effect.delay("5 seconds"))
     const howToResume = `Run the same command to resume; the journal is ${directory}`
-    const adviceAfter = (error: { readonly _tag: string; readonly message: string; readonly reason?: string }) =>
+    const adviceAfter = (error: { readonly _tag: string; readonly message: string; readonly reason?: unknown }) =>
       error._tag === "NotFound" || error.reason === "streamNotFound"
         ? "Correct STREAM: no event stream has this id."
         : error.reason === "foreign"
