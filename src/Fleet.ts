@@ -10,14 +10,30 @@ import type * as Redacted from "effect/Redacted"
 import type { InvalidInput } from "./Errors.js"
 import * as Cipher from "./internal/fleet/encryption.js"
 import * as SharedLimiter from "./internal/fleet/limiter.js"
+import * as StoreTimeout from "./internal/fleet/storeTimeout.js"
 import * as SharedToken from "./internal/fleet/token.js"
 import * as Known from "./internal/limiter/known/options.js"
 import { defaultReserve, make } from "./internal/limiter/queue.js"
+import { invalidSetting } from "./internal/schema/issues.js"
 import * as RateLimiter from "./RateLimiter.js"
 import * as SharedStore from "./SharedStore.js"
 import * as TokenProvider from "./TokenProvider.js"
 
 export * as SharedStore from "./SharedStore.js"
+
+/** Fails if a permit may arrive later than the interval in which a ceiling counts it. */
+const requireQuickStore = ({ ceilings }: Known.ResolvedLimits) =>
+  Effect.flatMap(
+    SharedStore.SharedStore,
+    ({ timeout }) =>
+      ceilings.every(({ interval }) => interval >= StoreTimeout.requestMillis(timeout))
+        ? Effect.void
+        : invalidSetting(
+          "Fleet.layerRateLimiterWith",
+          "ceiling.interval",
+          "expected at least a quarter of the timeout of the store"
+        )
+  )
 
 const makeLimiter = (options: RateLimiter.Options, limits: Known.ResolvedLimits) =>
   Effect.gen(function*() {
@@ -41,7 +57,8 @@ const makeLimiter = (options: RateLimiter.Options, limits: Known.ResolvedLimits)
  * store. Permits count by the store's clock when they are granted, and their calls leave one request to the store later. When the
  * store becomes unavailable, and when it is back after longer than the ceiling's `interval`, the ceiling counts as used up; meanwhile
  * each process keeps to its share, at least one call. The processes do not lose the store at the same moment, so around an outage they
- * may together start up to twice as many calls. Fails with `InvalidInput` as `layerAdaptive` does.
+ * may together start up to twice as many calls. Fails with `InvalidInput` as `layerAdaptive` does, and if an `interval` is shorter than a quarter
+ * of the store's `timeout`.
  * @since 0.1.0 @category layers
  */
 export const layerRateLimiterWith = (
@@ -51,7 +68,7 @@ export const layerRateLimiterWith = (
     RateLimiter.RateLimiter,
     Effect.flatMap(
       Known.resolve("Fleet.layerRateLimiterWith", options),
-      (limits) => makeLimiter(options, limits)
+      (limits) => Effect.zipRight(requireQuickStore(limits), makeLimiter(options, limits))
     )
   )
 

@@ -24,7 +24,7 @@ import { traced, transport } from "./internal/call/transport.js"
 import * as Exchange from "./internal/http/exchange.js"
 import * as ExtraFields from "./internal/http/extraFields.js"
 import { bodyLimits } from "./internal/http/responseBody.js"
-import { declare, queryOf, type Request, type RequestFailure } from "./internal/request/undeclared.js"
+import { declare, queryOf, type Request, type RequestFailure, type ResponseOf } from "./internal/request/undeclared.js"
 import * as Timeouts from "./internal/runtime/timeouts.js"
 import * as CallTelemetry from "./internal/telemetry/callTelemetry.js"
 import * as RepeatedBuilds from "./internal/telemetry/repeatedBuilds.js"
@@ -46,6 +46,7 @@ export type { CircuitOptions } from "./internal/call/circuit.js"
 export type { Defaults, Options } from "./internal/call/options.js"
 export { type ResponseInfo, withResponse } from "./internal/call/settings.js"
 export type { RawResponse as Response } from "./internal/http/rawExchange.js"
+export type { Request, RequestFailure, ResponseOf }
 
 /**
  * Makes a client. Make it once and share it. Closing its scope waits up to 5 s for running calls; one that still waits or has no response
@@ -103,18 +104,16 @@ export const layer = (
 export const layerConfig = (options: Config.Config.Wrap<Options>) =>
   Layer.unwrapEffect(Effect.map(Config.unwrap(options), layer))
 
-export type { Request, RequestFailure }
-
 /**
- * Makes any call, without a declaration: with the same token, limits, retries and secrecy as others, and with a failure for each status
- * that has one. Telemetry and limiter name it by method and path, such as `GET /users/:id`. `InvalidInput` names `path`, `body` or the
- * parameter that is wrong.
+ * Makes any call, without a declaration: with the same token, limits, retries and secrecy as others. It fails with the error of the status,
+ * and returns the JSON of the response, or what `response` accepts; `undefined` if there is none. Telemetry and limiter name it by method
+ * and path, such as `GET /users/:id`.
  * @since 0.1.0 @category combinators
  * @example `IdentityClient.request({ method: "GET", path: "/users/:id/roles", params: { id }, query: { per_page: 50 } })`
  */
-export const request = <A = unknown>(
-  options: Request<A>
-): Effect.Effect<A, RequestFailure | ClientError, IdentityClient> =>
+export const request = <const R extends Request>(
+  options: R
+): Effect.Effect<ResponseOf<R>, RequestFailure | ClientError, IdentityClient> =>
   withFields(Effect.flatMap(IdentityClient, ({ execute }) => execute(...declare(options))), queryOf(options))
 
 /**

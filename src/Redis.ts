@@ -8,7 +8,7 @@ import type * as Scope from "effect/Scope"
 import { Redis, type RedisOptions } from "ioredis"
 import { randomUUID } from "node:crypto"
 import type { InvalidInput } from "./Errors.js"
-import { withCode, wrongSetting } from "./internal/fleet/redisSettings.js"
+import { isOfDatabase, withCode, wrongSetting } from "./internal/fleet/redisSettings.js"
 import * as StoreTimeout from "./internal/fleet/storeTimeout.js"
 import { invalidSetting } from "./internal/schema/issues.js"
 import * as SharedStore from "./SharedStore.js"
@@ -46,6 +46,12 @@ const firstConnection = 1000
 /** Why a client has no connection: its commands only say that there is none. */
 const reasons = /* @__PURE__ */ new WeakMap<Redis, unknown>()
 
+/** The driver uses database 0 if the server refuses another one: nothing is sent then. */
+const inItsDatabase = (redis: Redis, request: () => Promise<unknown>): Promise<unknown> => {
+  const reason = reasons.get(redis)
+  return isOfDatabase(reason) ? Promise.reject(reason) : request()
+}
+
 const connect = (
   url: Redacted.Redacted,
   client: RedisOptions | undefined
@@ -64,10 +70,13 @@ const connect = (
         autoResendUnfulfilledCommands: false,
         maxRetriesPerRequest: 0
       })
+      const forget = (ofDatabase: boolean) => () => {
+        if (isOfDatabase(reasons.get(redis)) === ofDatabase) reasons.delete(redis)
+      }
       redis.on("error", (error) => {
-        // The driver's own errors have no code, and follow upon the one that says why.
+        // The driver's own errors have no code, and follow the one that says why.
         if ("code" in error || error.name === "ReplyError") reasons.set(redis, error)
-      }).on("ready", () => reasons.delete(redis))
+      }).on("ready", forget(false)).on("connect", forget(true)) // each connection selects its database
       return redis
     }),
     (redis) => Effect.sync(() => redis.disconnect())
@@ -103,12 +112,12 @@ type Scripted = Redis & {
 const probe = (redis: Scripted, prefix: string, timeout: Duration.DurationInput) => {
   const key = `${prefix}probe:${randomUUID()}`
   const send = (request: () => Promise<unknown>) =>
-    Effect.tryPromise({ try: request, catch: (error) => wrongSetting(reasons.get(redis) ?? error, script, prefix) })
-  // The driver itself does not notice that a database is refused, and uses the first one.
-  const { db = 0 } = redis.options
-  const select = db === 0 ? Effect.void : send(() => redis.select(db))
+    Effect.tryPromise({
+      try: () => inItsDatabase(redis, request),
+      catch: (error) => wrongSetting(reasons.get(redis) ?? error, script, prefix)
+    })
   // `EVAL` itself: the driver sends only its digest to a server that knows the script.
-  return Effect.zipRight(select, send(() => redis.eval(script, 1, key, "set", "", "", 1000))).pipe(
+  return send(() => redis.eval(script, 1, key, "set", "", "", 1000)).pipe(
     Effect.flatMap((reply) => {
       const reads = Array.from(
         { length: probedKeys },
@@ -135,7 +144,7 @@ const backend = ({ client, prefix = "effect-identity-client:", timeout = StoreTi
     yield* probe(commands, prefix, timeout)
     const run = (key: string, ...args: ReadonlyArray<string | number>) =>
       Effect.tryPromise({
-        try: () => commands.identityClientSwap(`${prefix}${key}`, ...args),
+        try: () => inItsDatabase(redis, () => commands.identityClientSwap(`${prefix}${key}`, ...args)),
         catch: (error) => withCode(reasons.get(redis) ?? error)
       }).pipe(Effect.map(swapResult))
     return {
@@ -154,9 +163,10 @@ const backend = ({ client, prefix = "effect-identity-client:", timeout = StoreTi
     } satisfies SharedStore.Backend
   })
 
-const expectedUrl = "expected a URL such as redis://localhost:6379"
+const expectedUrl = "expected a URL such as redis://localhost:6379/0"
 
-const isUrl = (url: string): boolean => URL.canParse(url) && /^rediss?:$/.test(new URL(url).protocol)
+const isUrl = (url: string): boolean =>
+  URL.canParse(url) && /^rediss?:$/.test(new URL(url).protocol) && /^(?:\/\d*)?$/.test(new URL(url).pathname)
 
 /**
  * A `SharedStore` in Redis 5 or later, over one connection that is renewed whenever it is lost. The layer is built within a

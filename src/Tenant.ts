@@ -12,7 +12,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
-import type * as Redacted from "effect/Redacted"
+import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import * as Endpoint from "./Endpoint.js"
 import { InvalidInput } from "./Errors.js"
@@ -23,6 +23,7 @@ import * as Advance from "./tenant/api/advance.js"
 import * as Responders from "./tenant/api/responders.js"
 import * as Routes from "./tenant/api/routes.js"
 import { addSeed, emptyState, type Seed, type State } from "./tenant/api/state.js"
+import { keyIssuesOf } from "./tenant/control/messages.js"
 import type { Json } from "./tenant/docs/jsonSchema.js"
 import * as OpenApi from "./tenant/docs/openapi.js"
 import * as Files from "./tenant/exports/files.js"
@@ -212,7 +213,8 @@ export const make = (options: Options = {}): Effect.Effect<Context.Tag.Service<T
       ...TokenBucket.issuesOf(sizes.tenant, "buckets.tenant"),
       ...TokenBucket.issuesOf(sizes.profileUpdates, "buckets.profileUpdates"),
       ...AllowedHosts.issuesOf(allowedHosts),
-      ...Limits.issuesOf(limits)
+      ...Limits.issuesOf(limits),
+      ...keyIssuesOf(typeof options.control === "object" ? Redacted.value(options.control.key) : undefined)
     ]
     if (issues.length > 0) return yield* new InvalidInput({ operation: "Tenant.make", issues })
     const served = Routes.serve(operations)

@@ -43,7 +43,7 @@ describe("api", () => {
       const args = ["api", "PATCH", `/token-exchange-profiles/${profile.id}`, "--data"]
       const declined = yield* run([...args, file], { reply: "n" })
       assert.deepStrictEqual([declined.code, declined.stdout], [1, ""])
-      assert.include(declined.stderr, `Send PATCH /token-exchange-profiles/${profile.id}? [y/N]`)
+      assert.include(declined.stderr, `Send PATCH /token-exchange-profiles/${profile.id} [y/N]`)
       assert.include((yield* run([...args, file])).stderr, "Nobody can be asked without a terminal")
       assert.deepStrictEqual(yield* sent, [])
       assert.strictEqual((yield* run([...args, file], { reply: "y" })).code, 0)
@@ -65,9 +65,18 @@ describe("api", () => {
 
   it.live("names the argument that is wrong, and sends nothing", () =>
     Effect.gen(function*() {
+      const folder = mkdtempSync(join(tmpdir(), "api-"))
+      const [latin, large] = [join(folder, "latin.json"), join(folder, "large.json")]
+      writeFileSync(latin, Buffer.from("{\"name\":\"M\u00fcller\"}", "latin1"))
+      writeFileSync(large, "{\"id\":12345678901234567890}")
       const rows = [
         [["FETCH", "/users"], "METHOD: expected GET, POST, PUT, PATCH, DELETE"],
-        [["GET", "/users/../clients"], "PATH: expected a path"],
+        [["GET", "/users/../clients"], "PATH: expected a path with ids percent-encoded, such as /users/auth0%7C123"],
+        [["GET", "https://tenant.example.com/api/v2/users"], "PATH: expected a path"],
+        [["GET", "/users/:id"], "PATH: expected a path"],
+        [["POST", "/users", "--data", "/nowhere/body.json", "--yes"], "--data: the file cannot be read"],
+        [["POST", "/users", "--data", latin, "--yes"], "--data: expected UTF-8"],
+        [["POST", "/users", "--data", large, "--yes"], "--data: a number has more digits"],
         [["GET", "/users", "--query", "per_page"], "--query: expected name=value"],
         [["GET", "/users", "--data", "-"], "--data: a GET has no body"],
         [["POST", "/users", "--data", "-", "--yes"], "--data: expected JSON"]

@@ -1,10 +1,12 @@
 /** Tests of calls without a declaration: what is sent, what comes back, and how failures, retries and names are those of other calls. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Schema, TestClock } from "effect"
-import { Errors, IdentityClient } from "../../src/index.js"
+import { Effect, Fiber, Layer, Logger, Schema, TestClock, Tracer } from "effect"
+import { Errors, IdentityClient, RateLimiter } from "../../src/index.js"
+import * as Node from "../../src/Node.js"
 import * as Tenant from "../../src/Tenant.js"
 import * as Testing from "../../src/Testing.js"
-import { scripted } from "../support/client.js"
+import { baseUrl, bearer, scripted } from "../support/client.js"
+import { rawServer } from "../support/rawServer.js"
 
 const { request } = IdentityClient
 
@@ -128,6 +130,8 @@ describe("request", () => {
       assert.deepStrictEqual(yield* issues({ method: "GET", path: "/users/:id" }), ["id"])
       assert.deepStrictEqual(yield* issues({ method: "GET", path: "/users/:id", params: { id: ".." } }), ["id"])
       assert.deepStrictEqual(yield* issues({ method: "GET", path: "/users", params: { id: "a" } }), ["id"])
+      assert.deepStrictEqual(yield* issues({ method: "POST", path: "/users", params: { body: "a" } }), ["params.body"])
+      assert.deepStrictEqual(yield* issues({ method: "post" as "POST", path: "/users" }), ["method"])
       assert.deepStrictEqual(yield* issues({ method: "GET", path: "/users", body: {} }), ["body"])
       assert.deepStrictEqual(yield* issues({ method: "POST", path: "/users", body: new Set() }), ["body"])
     }))
@@ -155,6 +159,87 @@ describe("request", () => {
         "GET /users/:user/roles",
         "GET /stats/daily"
       ])
+    }))
+
+  it.effect("hides ids of the path where it hides those of params: in messages and on spans", () =>
+    Effect.gen(function*() {
+      const native = yield* Effect.tracer
+      const spans: Array<Tracer.Span> = []
+      const tracer = Tracer.make({
+        context: (run) => run(),
+        span: (...of) => {
+          const span = native.span(...of)
+          spans.push(span)
+          return span
+        }
+      })
+      const id = "auth0%7Cjane.doe@example.com"
+      const network = scripted(Testing.reply({ status: 404, body: { message: "no user auth0|jane.doe@example.com" } }))
+      const error = yield* request({ method: "GET", path: `/users/${id}/roles` }).pipe(
+        Effect.flip,
+        Effect.withTracer(tracer),
+        Effect.provide(network)
+      )
+      assert.strictEqual(error.message, "GET /users/:id/roles: no user …")
+      assert.notInclude(JSON.stringify(spans.map(({ attributes, name }) => [name, ...attributes])), "jane")
+      assert.deepStrictEqual(spans.map(({ name }) => name), [
+        "identity.GET /users/:id/roles",
+        "GET /api/v2/users/{id}/roles"
+      ])
+      const found = yield* sent({ method: "GET", path: `/users/${id}/organizations/:id`, params: { id: "org_1" } })
+      assert.match(found?.url ?? "", /\/users\/auth0%7Cjane\.doe%40example\.com\/organizations\/org_1$/)
+    }))
+
+  it.live("fails if the response is cut off or too large, as a declared call does", () =>
+    Effect.gen(function*() {
+      const { url } = yield* rawServer((_, socket) => {
+        socket.write("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{\"half\": true")
+        setTimeout(() => socket.resetAndDestroy(), 20)
+      })
+      const cut = IdentityClient.layer({ baseUrl: url, retry: { attempts: 1 } }).pipe(
+        Layer.provide([RateLimiter.layerUnlimited, bearer, Node.layerHttpClient])
+      )
+      const error = yield* Effect.flip(Effect.provide(request({ method: "GET", path: "/users" }), cut))
+      assert.deepInclude(error, { _tag: "TransportError", operation: "GET /users" })
+      const small = IdentityClient.layer({ baseUrl, maxBodySize: 10 }).pipe(
+        Layer.provide([
+          RateLimiter.layerUnlimited,
+          bearer,
+          Testing.layerHttp(Testing.reply({ body: { a: "0123456789" } }))
+        ])
+      )
+      const large = yield* Effect.flip(Effect.provide(request({ method: "GET", path: "/users" }), small))
+      assert.deepInclude(large, { _tag: "UnexpectedResponse", reason: "size" })
+    }).pipe(Effect.scoped))
+
+  it("has a type for its response only with a schema", () => {
+    const get = { method: "GET", path: "/users" } as const
+    // @ts-expect-error: nothing says what the response is
+    const claimed = (): Effect.Effect<{ readonly name: string }, unknown, IdentityClient.IdentityClient> => request(get)
+    const response = Schema.Struct({ name: Schema.String })
+    const typed = (): Effect.Effect<{ readonly name: string }, unknown, IdentityClient.IdentityClient> =>
+      request({ ...get, response })
+    assert.deepStrictEqual([typeof claimed, typeof typed], ["function", "function"])
+  })
+
+  it.effect("shares what is reported once with other calls of its shape", () =>
+    Effect.gen(function*() {
+      const waits: Array<string> = []
+      const logger = Logger.make<unknown, void>(({ message }) => void waits.push(String(message)))
+      const replies = Array.from({ length: 20 }, () => Testing.reply({ status: 503, headers: { "retry-after": "20" } }))
+      const calls = Effect.forEach(
+        Array.from({ length: 5 }, (_, nth) => nth),
+        (nth) => Effect.ignore(request({ method: "GET", path: `/users/auth0%7C${nth}` })),
+        { concurrency: "unbounded", discard: true }
+      )
+      const logged = Effect.provide(
+        calls,
+        Layer.merge(scripted(...replies), Logger.replace(Logger.defaultLogger, logger))
+      )
+      const fiber = yield* Effect.fork(logged)
+      yield* TestClock.adjust("10 minutes")
+      yield* Fiber.join(fiber)
+      assert.lengthOf(waits.filter((text) => text.includes("retrying in 20 s")), 1)
     }))
 
   it.effect("reaches the embedded tenant as its declared operation does", () =>

@@ -92,4 +92,15 @@ describe("a process that was frozen for longer than a ceiling's interval", () =>
       assertKept([...first, ...more].sort((one, other) => one - other), 4, 59_000)
       assert.deepStrictEqual([first.length, more.length], [2, 6])
     })))
+
+  it.effect("is not built where a permit may arrive later than its interval", () =>
+    Effect.gen(function*() {
+      const store = yield* SharedStore.make(yield* SharedStore.memory, { timeout: "10 seconds" })
+      const layer = Layer.provide(
+        Fleet.layerRateLimiterWith({ ceiling: { limit: 4, interval: "2400 millis" } }),
+        Layer.succeed(SharedStore.SharedStore, store)
+      )
+      const error = yield* Effect.flip(Layer.build(layer))
+      assert.deepStrictEqual(error.issues.map(({ path }) => path), ["ceiling.interval"])
+    }).pipe(Effect.scoped))
 })

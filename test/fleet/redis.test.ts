@@ -240,6 +240,8 @@ describe("Redis.layerStore", () => {
           "http://user:secret@localhost",
           "redis//x",
           "noredis://localhost",
+          "redis://localhost/cache",
+          "redis://localhost/1.5",
           "redis://%:secret@localhost" // not a valid encoding
         ]
       ) {
@@ -247,7 +249,7 @@ describe("Redis.layerStore", () => {
         assert.instanceOf(error, InvalidInput)
         assert.strictEqual(error.operation, "Redis.layerStore")
         assert.deepStrictEqual(error.issues, [
-          { path: "url", message: "expected a URL such as redis://localhost:6379" }
+          { path: "url", message: "expected a URL such as redis://localhost:6379/0" }
         ])
         assert.notInclude(String(error), "secret")
       }

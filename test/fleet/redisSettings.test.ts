@@ -1,6 +1,6 @@
 /** Tests that a store in Redis is not built with a setting that a real server refuses, and says which. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Redacted } from "effect"
+import { Effect, Exit, Layer, Logger, Redacted } from "effect"
 import { Redis as Client } from "ioredis"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -70,7 +70,7 @@ describe.skipIf(binary === undefined)("a store in Redis is not built", () => {
     Effect.gen(function*() {
       yield* silent
       const { url } = yield* redisServer
-      assert.strictEqual(yield* refused(`${url}/99`), "url: the server has no database with that number (ERR DB index)")
+      assert.strictEqual(yield* refused(`${url}/99`), "url: the server refuses its database (ERR)")
       const allowed = ["eval", "evalsha", "time", "hmget", "hset", "del", "pexpire"].map((name) => `+${name}`)
       yield* command(url, "ACL", "SETUSER", "fleet", "on", ">word", "~*", ...allowed)
       assert.strictEqual(
@@ -79,6 +79,28 @@ describe.skipIf(binary === undefined)("a store in Redis is not built", () => {
       )
       yield* command(url, "ACL", "SETUSER", "fleet", "+select")
       yield* storeOf(`${url.replace("redis://", "redis://fleet:word@")}/1`)
+    }))
+
+  it.scopedLive("with a database of a cluster's node, which has none", () =>
+    Effect.gen(function*() {
+      const { url } = yield* redisServerWith(["--cluster-enabled", "yes"])
+      assert.strictEqual(yield* refused(`${url}/1`), "url: the server refuses its database (ERR)")
+    }))
+
+  it.scopedLive("and one that was built before its server sends nothing to another database", () =>
+    Effect.gen(function*() {
+      const server = yield* redisServer
+      yield* server.stop
+      const { get, swap } = yield* Effect.provide(SharedStore, yield* storeOf(`${server.url}/99`))
+      yield* server.start
+      const warnings: Array<string> = []
+      const logger = Logger.make<unknown, void>(({ message }) => void warnings.push(String(message)))
+      yield* Effect.repeat(Effect.exit(Effect.zipRight(Effect.sleep(50), get("k"))), {
+        until: () => warnings.some((text) => text.endsWith("(ERR)")),
+        times: 200
+      }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(swap("k", undefined, next("a")))))
+      assert.deepStrictEqual(yield* command(server.url, "KEYS", "*"), [])
     }))
 
   it.scopedLive("for a user without one of the commands or keys that the guide lists, and is with all of them", () =>

@@ -174,7 +174,7 @@ const unknownEvents = ({ outcomes, unknown }: Redelivery.Progress): string =>
     }\nCheck them; --repeat-unknown sends them again.`
 
 /** The codes of failures to reach the service that a setting causes. */
-const lasting = /\((?:ENOTFOUND|PROXY_\d+|\w*(?:CERT|UNABLE_TO_)\w*)\)/
+const lasting = /\((?:ENOTFOUND|PROXY_4\d\d|\w*(?:CERT|UNABLE_TO_)\w*)\)/
 
 /** Redelivers events with a call for each. */
 const redeliverEach = (args: Parsed) =>
@@ -212,7 +212,7 @@ const redeliverEach = (args: Parsed) =>
       ).pipe(Effect.delay("5 seconds"))
     const howToResume = `Run the same command to resume; the journal is ${directory}`
     const adviceAfter = (error: { readonly _tag: string; readonly message: string; readonly reason?: unknown }) =>
-      error._tag === "NotFound" || error.reason === "streamNotFound"
+      (error._tag === "NotFound" || error.reason === "streamNotFound") && !error.message.includes("does the base URL")
         ? "Correct STREAM: no event stream has this id."
         : error.reason === "foreign"
         ? "Give another directory by --journal."

@@ -1,4 +1,5 @@
 /** Recognizes the failures of a Redis server that last until a setting is changed. */
+import * as Predicate from "effect/Predicate"
 
 /** A setting, and what is wrong with it. */
 export interface WrongSetting {
@@ -11,7 +12,6 @@ const replies: Readonly<Record<string, string>> = {
   WRONGPASS: "the server refuses its user or password",
   "ERR invalid password": "the server refuses its password", // Redis 5
   NOAUTH: "the server requires a password",
-  "ERR DB index": "the server has no database with that number",
   READONLY: "the server is a read-only replica; name its primary",
   MOVED: "the server is a node of a Redis Cluster and does not have all keys; name a single server",
   CLUSTERDOWN: "the server is a node of a Redis Cluster and does not have all keys; name a single server"
@@ -36,13 +36,18 @@ const commandOf = (message: string, script: string): string | undefined => {
 const codeOf = (message: string): string =>
   refusal.test(message)
     ? "NOPERM"
-    : /-(READONLY)\b/.exec(message)?.[1] ?? /^(?:ERR invalid password|ERR DB index|[A-Z]+)/.exec(message)?.[0] ?? ""
+    : /-(READONLY)\b/.exec(message)?.[1] ?? /^(?:ERR invalid password|[A-Z]+)/.exec(message)?.[0] ?? ""
 
 /** Gives a reply its code, as the failures of connections have one. */
 export const withCode = (failure: unknown): unknown =>
   failure instanceof Error && failure.name === "ReplyError"
     ? Object.assign(new Error(), { code: codeOf(failure.message) })
     : failure
+
+/** Recognizes the refusal of a database. */
+export const isOfDatabase = (failure: unknown): boolean =>
+  Predicate.hasProperty(failure, "command") && Predicate.hasProperty(failure.command, "name") &&
+  failure.command.name === "select"
 
 /** Finds the wrong setting behind a failure. The server's own words may hold secrets and are not repeated. */
 export const wrongSetting = (failure: unknown, script: string, prefix: string): WrongSetting | undefined => {
@@ -59,7 +64,9 @@ export const wrongSetting = (failure: unknown, script: string, prefix: string): 
   const word = codeOf(message)
   const reply = replies[word]
   if (reply !== undefined) return { setting: "url", message: `${reply} (${word})` }
-  if (word !== "NOPERM") return undefined
+  if (word !== "NOPERM") {
+    return isOfDatabase(failure) ? { setting: "url", message: `the server refuses its database (${word})` } : undefined
+  }
   const command = commandOf(message, script)
   return {
     setting: "url",

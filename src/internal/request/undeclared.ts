@@ -3,25 +3,29 @@ import * as Schema from "effect/Schema"
 import type { Any, Endpoint } from "../../Endpoint.js"
 import * as Errors from "../../Errors.js"
 import type { ExtraFields, Json } from "../http/extraFields.js"
+import { getOrInsert } from "../runtime/memoize.js"
 
 /** A call without a declaration. @since 0.1.0 @category models */
-export interface Request<A = unknown> {
+export interface Request {
   readonly method: Any["method"]
-  /** The path below the base URL; `:name` is the placeholder of a field of `params`. Other segments are sent as they are. */
+  /** The path below the base URL; `:name` is the placeholder of a field of `params`. */
   readonly path: `/${string}`
   /** The fields that fill the placeholders of the path. They are sent percent-encoded. */
   readonly params?: Readonly<Record<string, string>> | undefined
   /** The query. A list repeats its name; what is `undefined` is not sent. */
-  readonly query?: Readonly<Record<string, Json | undefined>> | undefined
+  readonly query?: Readonly<Record<string, NonNullable<Json> | undefined>> | undefined
   /** The body, sent as JSON. */
   readonly body?: unknown
-  /** Decodes the response, and must not transform (default: its JSON, or `undefined` if it is not JSON). */
-  readonly response?: Schema.Schema<A> | undefined
+  /** Validates the response, and must not transform (default: any JSON, or nothing). */
+  readonly response?: Schema.Schema.AnyNoContext | undefined
   /** The scope that the token needs, or a list of scopes that are each enough, for an `InsufficientScope` that names none. */
   readonly scope?: Any["scope"] | undefined
   /** `true` if sending the request twice is harmless, so that it may be retried (default: all but POST and PATCH). */
   readonly idempotent?: boolean | undefined
 }
+
+/** The type of the response of a call: that of its schema, or any JSON. @since 0.1.0 @category models */
+export type ResponseOf<R extends Request> = R extends { readonly response: Schema.Schema<infer A> } ? A : unknown
 
 const failures = [
   Errors.BadRequest,
@@ -42,25 +46,62 @@ const failures = [
 /** A failure that a status of a response has. @since 0.1.0 @category models */
 export type RequestFailure = InstanceType<typeof failures[number]>
 
+/** Any JSON, or nothing. */
+const AnyJson = /* @__PURE__ */ Schema.UndefinedOr(Schema.Unknown)
+
+const methods: ReadonlyArray<string> = ["GET", "POST", "PUT", "PATCH", "DELETE"] satisfies ReadonlyArray<Any["method"]>
+
+const placeholder = /^:(?!body$)\w+$/
+
+/** What a segment may have that no URL parser changes. */
+const literal = /^(?!:|\.{1,2}$)(?:[\w.~!$&'()*+,;=:@-]|%(?!2[eE])[\dA-Fa-f]{2})+$/
+
 /** A word of the interface; other segments are ids. */
 const word = /^[a-z][a-z-]*$/
 
-/** Names a call by its method and path, without ids: metrics, and what the limiter learns, go by names. */
-const nameOf = (method: string, segments: ReadonlyArray<string>): string =>
-  `${method} /${segments.map((segment) => segment.startsWith(":") || word.test(segment) ? segment : ":id").join("/")}`
+const decoded = (segment: string): string | undefined => {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return undefined
+  }
+}
 
-/** What a segment of a path may have that no URL parser changes. */
-const segmentPattern = /^(?!\.{1,2}$)(?:[\w.~!$&'()*+,;=:@-]|%(?!2[eE])[\dA-Fa-f]{2})+$/
+/** A path with placeholders in place of its ids, and these. */
+interface Template {
+  readonly path: `/${string}`
+  readonly ids: Readonly<Record<string, string>>
+}
 
-const issuesOf = (
-  { body, method }: Pick<Request, "body" | "method">,
-  segments: ReadonlyArray<string>
-): ReadonlyArray<Errors.Issue> => [
-  ...(segments.every((segment) => segmentPattern.test(segment)) && !segments.includes(":body")
-    ? []
-    : [{ path: "path", message: "expected a path such as /users/:id, with ids in `params` or percent-encoded" }]),
-  ...(method === "GET" && body !== undefined ? [{ path: "body", message: "a GET has no body" }] : [])
-]
+/** Finds the ids in a path; `undefined` if it is none, or could become another one. */
+export const templateOf = (path: string): Template | undefined => {
+  const [root, ...segments] = path.split("/")
+  const isValid = segments.every((segment) => placeholder.test(segment) || literal.test(segment))
+  if (root !== "" || !isValid) return undefined
+  const free = Array.from(segments.keys(), (nth) => nth === 0 ? "id" : `id${nth + 1}`)
+    .filter((name) => !segments.includes(`:${name}`)).values()
+  const ids = new Map<string, string | undefined>()
+  const template = segments.map((segment) => {
+    if (placeholder.test(segment) || word.test(segment)) return segment
+    const { value: name = "" } = free.next()
+    ids.set(name, decoded(segment))
+    return `:${name}`
+  })
+  const found = Object.fromEntries(Array.from(ids).filter((entry): entry is [string, string] => entry[1] !== undefined))
+  return Object.keys(found).length < ids.size ? undefined : { path: `/${template.join("/")}`, ids: found }
+}
+
+/** Endpoints by the schema of their response, and their name: calls that are alike share what is compiled, and reported once, for an endpoint. */
+const endpoints = /* @__PURE__ */ new WeakMap<object, Map<string, Any>>()
+
+/** So many endpoints are kept for a schema. */
+const maxEndpoints = 1000
+
+const shared = (schema: object, key: string, make: () => Any): Any => {
+  const known = getOrInsert(endpoints, schema, () => new Map<string, Any>())
+  if (known.size >= maxEndpoints && !known.has(key)) known.clear()
+  return getOrInsert(known, key, make)
+}
 
 /** The query of a call, whose fields nobody has declared. */
 export const queryOf = ({ query = {} }: Pick<Request, "query">): ExtraFields => ({
@@ -69,30 +110,47 @@ export const queryOf = ({ query = {} }: Pick<Request, "query">): ExtraFields => 
   )
 })
 
+const pathIssue = {
+  path: "path",
+  message: "expected a path such as /users/:id, with ids in `params` or percent-encoded"
+}
+
 /** Declares a call, and gives its input. */
-export const declare = <A>(
-  request: Request<A>
-): readonly [endpoint: Endpoint<unknown, A, RequestFailure>, input: unknown] => {
-  const { body, method, params, path, response, scope = [], idempotent = method !== "POST" && method !== "PATCH" } =
-    request
-  const segments = path.slice(1).split("/")
-  const placeholders = segments.filter((segment) => segment.startsWith(":")).map((segment) => segment.slice(1))
-  const fields = Object.fromEntries(placeholders.map((name) => [name, Schema.String]))
-  const whole = { body: Schema.optional(Schema.Unknown) }
-  const issues = issuesOf(request, segments)
-  const endpoint = {
-    name: nameOf(method, segments),
-    method,
-    path,
-    params: fields,
-    body: Schema.Unknown,
-    input: Schema.Struct({ ...fields, ...whole }),
-    success: response ?? Schema.Unknown,
-    check: () => issues,
-    scope,
-    idempotent,
-    error: failures
+export const declare = <R extends Request>(
+  request: R
+): readonly [endpoint: Endpoint<unknown, ResponseOf<R>, RequestFailure>, input: unknown] => {
+  const { body, method, params, path, response = AnyJson, scope = [] } = request
+  const { idempotent = method !== "POST" && method !== "PATCH" } = request
+  const template = templateOf(path)
+  const issues = [
+    ...(methods.includes(method) ? [] : [{ path: "method", message: `expected ${methods.join(", ")}` }]),
+    ...(template === undefined ? [pathIssue] : []),
+    ...(Object.hasOwn(params ?? {}, "body") ? [{ path: "params.body", message: "unknown field" }] : []),
+    ...(method === "GET" && body !== undefined ? [{ path: "body", message: "a GET has no body" }] : [])
+  ]
+  const make = (path: `/${string}`): Any => {
+    const names = path.split("/").flatMap((segment) => segment.startsWith(":") ? [segment.slice(1)] : [])
+    const fields = Object.fromEntries(names.map((name) => [name, Schema.String]))
+    return {
+      name: `${method} ${path}`,
+      method,
+      path,
+      params: fields,
+      body: Schema.Unknown,
+      input: Schema.Struct({ ...fields, body: Schema.optional(Schema.Unknown) }),
+      success: response,
+      scope,
+      idempotent,
+      error: failures
+    }
   }
-  // Sound: the input is what the schema of its fields accepts, and without a schema of the response `A` is `unknown`.
-  return [endpoint as unknown as Endpoint<unknown, A, RequestFailure>, { ...params, body }]
+  const endpoint = issues.length > 0 || template === undefined
+    ? { ...make("/"), name: `${method} request`, input: Schema.Unknown, check: () => issues }
+    : shared(response, JSON.stringify([method, template.path, scope, idempotent]), () => make(template.path))
+  // Sound: the input is what the schema of its fields accepts, and the success what that of the response accepts.
+  return [endpoint as unknown as Endpoint<unknown, ResponseOf<R>, RequestFailure>, {
+    ...params,
+    ...template?.ids,
+    body
+  }]
 }

@@ -2,7 +2,6 @@
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { InvalidInput } from "../../Errors.js"
 import type { AllowedHosts } from "../server/allowedHosts.js"
 import { randomId } from "../server/randomId.js"
 import type * as Router from "../server/router.js"
@@ -10,7 +9,6 @@ import * as Clock from "./clock.js"
 import * as Controlled from "./controlled.js"
 import * as Access from "./http/access.js"
 import * as Routes from "./http/routes.js"
-import { keyPattern } from "./messages.js"
 import type { Observer } from "./observer.js"
 import * as Recorder from "./recording/recorder.js"
 
@@ -26,21 +24,17 @@ export interface Control {
 const isControl = ({ originalUrl }: HttpServerRequest.HttpServerRequest): boolean =>
   /^(?:https?:\/\/[^/?#]*)?\/_tenant(?:[/?]|$)/.test(originalUrl)
 
-/** Makes the control. Fails if the key can be guessed, such as an empty one. */
+/** Makes the control. Its key must be one that is hard to guess (`keyPattern`). */
 export const make = (
   parts: Controlled.ControlledParts,
   key: Redacted.Redacted<string> | undefined,
   allowedHosts: AllowedHosts
-): Effect.Effect<Control, InvalidInput> =>
+): Effect.Effect<Control> =>
   Effect.gen(function*() {
     const clock = Clock.make()
     const secrets = parts.clients.flatMap(({ secret }) => secret === undefined ? [] : [Redacted.value(secret)])
     const recorder = Recorder.make(secrets.filter((secret) => secret !== ""), parts.buckets)
     const chosen = key ?? (yield* Access.makeKey)
-    if (!keyPattern.test(Redacted.value(chosen))) {
-      const message = "expected at least 16 letters, digits or any of . _ ~ -"
-      return yield* new InvalidInput({ operation: "Tenant.make", issues: [{ path: "control.key", message }] })
-    }
     const controlled = Controlled.make(parts, { clock, recorder, instance: yield* randomId(16) })
     const control = yield* Routes.make(controlled, chosen, allowedHosts)
     return {

@@ -1,5 +1,6 @@
 /** The JSON that the control interface and the live page exchange: types and addresses only, so that both sides can import it. */
 
+import type { Issue } from "../../Errors.js"
 import type {
   BucketName,
   BucketSample,
@@ -20,6 +21,12 @@ export const keyHeader = "x-tenant-key"
 
 /** A key that is hard to guess, and may stand in an address as it is. */
 export const keyPattern = /^[\w.~-]{16,}$/
+
+/** Names a key that is chosen, and easy to guess. */
+export const keyIssuesOf = (key: string | undefined): ReadonlyArray<Issue> =>
+  key === undefined || keyPattern.test(key)
+    ? []
+    : [{ path: "control.key", message: "expected at least 16 letters, digits or any of . _ ~ -" }]
 
 /** The fragment of the page's address that holds the key: `/#key=…`. No browser sends a fragment to a server. */
 export const keyFragment = "key"

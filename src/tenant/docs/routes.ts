@@ -17,7 +17,13 @@ export const make = (openapi: () => JsonObject, { control }: { readonly control:
   const json = Effect.sync(() =>
     HttpServerResponse.text(JSON.stringify(openapi()), { contentType: "application/json" })
   )
-  const docs = Effect.flatMap(Effect.promise(() => import("./swagger.js")), ({ page }) => page(openapi()))
+  let rendered: HttpServerResponse.HttpServerResponse | undefined
+  const render = Effect.flatMap(Effect.promise(() => import("./swagger.js")), ({ page }) => page(openapi()))
+  const docs = Effect.suspend(() =>
+    rendered === undefined
+      ? Effect.tap(render, (page) => Effect.sync(() => (rendered = page)))
+      : Effect.succeed(rendered)
+  )
   const live = Effect.flatMap(Effect.promise(() => import("../page/html.js")), ({ page }) => page)
   // The router serves HEAD by the routes of GET.
   return [

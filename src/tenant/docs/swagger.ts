@@ -6,6 +6,7 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { isJsonObject, type Json, type JsonObject } from "./jsonSchema.js"
 
 const mapValues = (value: Json | undefined, change: (value: JsonObject) => JsonObject): JsonObject =>
@@ -39,13 +40,14 @@ const shown = ({ components, paths, ...document }: JsonObject): JsonObject => ({
 
 /** Renders the page. Its script and its style sheet are in it, and its policy allows requests to the tenant only. */
 export const page = (document: JsonObject) =>
-  HttpLayerRouter.toHttpEffect(
-    HttpApiSwagger.layerHttpLayerRouter({
-      api: HttpApi.make("tenant").annotate(OpenApi.Transform, () => shown(document)),
-      path: "/docs"
-    })
-  ).pipe(
-    Effect.flatten,
+  Effect.gen(function*() {
+    // A router of its own: that of the program, which a layer would find, must not get this route.
+    const router = yield* HttpLayerRouter.make
+    const api = HttpApi.make("tenant").annotate(OpenApi.Transform, () => shown(document))
+    const route = HttpApiSwagger.layerHttpLayerRouter({ api, path: "/docs" })
+    yield* Effect.provideService(Layer.build(route), HttpLayerRouter.HttpRouter, router)
+    return yield* router.asHttpEffect()
+  }).pipe(
     Effect.provideService(
       HttpServerRequest.HttpServerRequest,
       HttpServerRequest.fromWeb(new Request("http://tenant/docs")) // whatever the method and path of the tenant's own

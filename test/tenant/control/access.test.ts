@@ -53,7 +53,11 @@ describe("the key", () => {
   it.effect("cannot be one that is empty, short or unfit for an address", () =>
     Effect.gen(function*() {
       for (const bad of ["", "short", "a".repeat(15), "with a space 0123456789abcdef", `${key}\n`]) {
-        const { message } = yield* Effect.flip(Tenant.make({ control: { key: Redacted.make(bad) } }))
+        const { message } = yield* Effect.flip(Tenant.make({
+          control: { key: Redacted.make(bad) },
+          limits: { tokens: -1 }
+        }))
+        assert.include(message, "limits.tokens: ")
         assert.include(message, "control.key: expected at least 16 letters")
         if (bad !== "") assert.notInclude(message, bad)
       }

@@ -1,10 +1,21 @@
 /** Tests of `/openapi.json` and `/docs`. */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
-import { assert, describe } from "@effect/vitest"
+import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
+import * as HttpServer from "@effect/platform/HttpServer"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { assert, describe, it } from "@effect/vitest"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import { createServer } from "node:http"
 import * as Tenant from "../../../src/Tenant.js"
 import { host, itInProcess } from "../support/calls.js"
+
+/** The address of a server. */
+class Url extends Context.Tag("test/Url")<Url, string>() {}
 
 describe("the documentation", () => {
   const get = (path: string) => HttpClient.get(`${host}${path}`)
@@ -93,4 +104,38 @@ describe("the documentation", () => {
       assert.strictEqual((yield* HttpClient.post(`${host}/docs`)).status, 404)
       assert.lengthOf(yield* (yield* Tenant.Tenant).requests, 7)
     }))
+
+  it.live("leaves the routes of a program's own server alone", () =>
+    Effect.gen(function*() {
+      const nodeServer = () => Layer.fresh(NodeHttpServer.layer(() => createServer(), { host: "127.0.0.1", port: 0 }))
+      const served = <E, R>(layer: Layer.Layer<never, E, R>) => {
+        const server = nodeServer()
+        const address = Layer.effectContext(
+          HttpServer.addressFormattedWith((url) => Effect.succeed(Context.make(Url, url)))
+        )
+        return Layer.provide(Layer.merge(layer, address), server)
+      }
+      for (const path of ["/docs", "/hello"] as const) {
+        const app = HttpLayerRouter.serve(
+          HttpLayerRouter.add("GET", path, HttpServerResponse.text("the program's own")),
+          {
+            disableLogger: true,
+            disableListenLog: true
+          }
+        )
+        const [tenant, own] = yield* Effect.all([
+          Effect.map(Layer.build(served(Layer.provide(Tenant.layerServer, Tenant.layer))), Context.get(Url)),
+          Effect.map(Layer.build(served(app)), Context.get(Url))
+        ])
+        for (let times = 0; times < 2; times++) {
+          const response = yield* HttpClient.get(`${tenant}/docs`)
+          assert.include(yield* response.text, "SwaggerUIBundle")
+        }
+        assert.strictEqual((yield* HttpClient.get(`${own}/docs`)).status, path === "/docs" ? 200 : 404)
+        assert.strictEqual(
+          yield* Effect.flatMap(HttpClient.get(`${own}${path}`), ({ text }) => text),
+          "the program's own"
+        )
+      }
+    }).pipe(Effect.scoped, Effect.provide(FetchHttpClient.layer)))
 })
