@@ -133,10 +133,13 @@ const tryTenant = async ({ args, program = "" }: Kind, cwd: string, env: Variabl
   const { IDENTITY_AUTH_URL: origin }: { IDENTITY_AUTH_URL: string } = JSON.parse(String(line))
   const response = await fetch(`${origin}/openapi.json`)
   await response.arrayBuffer()
+  // Its script is in a peer of the package.
+  const page = await (await fetch(`${origin}/docs`)).text()
   child.kill("SIGINT")
   const [code] = await exit
   clearTimeout(timer)
   assert.deepEqual([response.status, code], [200, 130])
+  assert.match(page, /SwaggerUIBundle/)
 }
 
 const tryOn = (kind: Kind, directory: string, version: string, say: (text: string) => void) =>
