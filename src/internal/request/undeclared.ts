@@ -27,7 +27,23 @@ export interface Request {
 /** The type of the response of a call: that of its schema, or any JSON. @since 0.1.0 @category models */
 export type ResponseOf<R extends Request> = R extends { readonly response: Schema.Schema<infer A> } ? A : unknown
 
-const failures = [
+/** The failures by status. @since 0.1.0 @category models */
+export type RequestFailure =
+  | Errors.BadRequest
+  | Errors.Unauthorized
+  | Errors.PaymentRequired
+  | Errors.InsufficientScope
+  | Errors.Forbidden
+  | Errors.NotFound
+  | Errors.Conflict
+  | Errors.Gone
+  | Errors.PreconditionFailed
+  | Errors.ContentTooLarge
+  | Errors.RateLimited
+  | Errors.InternalServerError
+  | Errors.ServiceUnavailable
+
+const failures: ReadonlyArray<Errors.ErrorClass<RequestFailure>> = [
   Errors.BadRequest,
   Errors.Unauthorized,
   Errors.PaymentRequired,
@@ -41,10 +57,7 @@ const failures = [
   Errors.RateLimited,
   Errors.InternalServerError,
   Errors.ServiceUnavailable
-] as const
-
-/** A failure that a status of a response has. @since 0.1.0 @category models */
-export type RequestFailure = InstanceType<typeof failures[number]>
+]
 
 /** Any JSON, or nothing. */
 const AnyJson = /* @__PURE__ */ Schema.UndefinedOr(Schema.Unknown)
