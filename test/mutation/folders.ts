@@ -73,6 +73,7 @@ const testsOf: Readonly<Record<string, Tests>> = {
   "internal/deliveries": { own: ["redelivery"], others: [] },
   "internal/exports": { own: ["exports"], others: [] },
   "internal/pagination": { own: ["pagination"], others: [] },
+  "internal/request": { own: ["client/request"], others: [] },
   jobs: { own: ["jobs"], others: [] },
   node: {
     own: [
