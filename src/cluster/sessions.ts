@@ -13,10 +13,10 @@ const rounds = 3
 /** A pool without a second connection, or a database that does not respond in time, shows nothing. */
 const timeLimit = "2 seconds"
 
-/** PgBouncer in statement mode refuses transactions. */
-const isRefusedTransaction = (error: SqlError): boolean => {
+/** PgBouncer in statement mode refuses transactions, and a session that another connection had knows nothing of the statements of this one. */
+const isOfPooler = (error: SqlError): boolean => {
   const { message } = Object(driverError(error)) // sound: every value has an object, whose fields are unknown
-  return String(message).includes("transaction blocks not allowed")
+  return /transaction blocks not allowed|prepared statement .* does not exist/.test(String(message))
 }
 
 /**
@@ -36,6 +36,7 @@ const areShared = Effect.gen(function*() {
   const changes = Effect.scoped(Effect.gen(function*() {
     const first = yield* sessionOf(one)
     if (first !== (yield* sessionOf(one))) return true // a pooler that takes turns
+    if (first === (yield* sessionOf(two))) return true // one that gives the session that was used last
     yield* transaction
     // In this order: of a pooler with one session, the first connection would wait for the end of the transaction.
     return first === (yield* sessionOf(two)) || first !== (yield* sessionOf(one))
@@ -43,7 +44,7 @@ const areShared = Effect.gen(function*() {
   return yield* Effect.repeat(changes, { until: (shared) => shared, times: rounds - 1 })
 }).pipe(
   Effect.scoped,
-  Effect.catchAll((error) => Effect.succeed(isRefusedTransaction(error))), // others occur again, where they are reported
+  Effect.catchAll((error) => Effect.succeed(isOfPooler(error))), // others occur again, where they are reported
   // In a fiber of its own: a statement that is interrupted would be cancelled by the number of its session, which a pooler makes up.
   Effect.forkDaemon,
   Effect.flatMap((fiber) => Effect.timeoutOption(Fiber.join(fiber), timeLimit)),

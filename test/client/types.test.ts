@@ -399,7 +399,7 @@ const laws: Readonly<Record<string, () => void>> = {
     // @ts-expect-error: a string in JSON, a number in the input
     Operation.make("bad", () => ({ ...shared, path: "/a", payload: { n: Schema.NumberFromString } }))
     // @ts-expect-error: a string in the query, a Date in the input
-    Operation.make("bad", () => ({ ...shared, path: "/a", query: { at: Schema.Date } }))
+    Operation.make("bad", () => ({ ...shared, path: "/a", query: { at: Schema.NumberFromString } }))
   },
   "a list of errors without RateLimited does not compile": () => {
     // @ts-expect-error: the limiter may fail any call
@@ -536,7 +536,7 @@ const mistakes: Readonly<Record<string, string>> = {
   "path: \"/a\", params: { id: Schema.String }": "a field of `params` has no placeholder in `path`",
   "path: \"/a\", error: []": "`error` must include RateLimited",
   "path: \"/a\", method: \"HEAD\"": "'\"HEAD\"' is not assignable",
-  "path: \"/a\", query: { at: Schema.Date }": "schemas of the request must not transform",
+  "path: \"/a\", query: { at: Schema.NumberFromString }": "schemas of the request must not transform",
   "path: \"/a\", sucess: Schema.String": "a field of the declaration is unknown"
 }
 

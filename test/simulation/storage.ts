@@ -84,7 +84,7 @@ export class Storage {
         own.inProgress++
         const judge = (wasInterrupted: boolean): void => {
           own.inProgress--
-          if (wasInterrupted) return
+          if (wasInterrupted || life.state === "dead") return
           const { time } = this.world
           const mayFail = own.asked > askedBefore || own.inProgress > 0 || time - own.failedAt <= longestPause
           if (own.asked > askedBefore) own.failedAt = time
