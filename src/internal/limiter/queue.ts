@@ -184,8 +184,23 @@ export const make = <State extends { readonly call: Call }, Grant>(
       if (tenant.lists.size > 0) calls.due.set(tenant, now + found)
     }
 
+    /** The tenants whose calls are to be started: one that ends while others are started adds its own. */
+    const due = new Set<string | undefined>()
+    let isStarting = false
+
     /** Starts all calls that may start now, of a tenant where something has changed and of those that are due, and sets the timer. */
     const startDue = (changedTenant?: string): void => {
+      due.add(changedTenant)
+      if (isStarting) return // a call that is started may run, and end, at once
+      isStarting = true
+      for (const tenant of due) {
+        due.delete(tenant)
+        startDueOf(tenant)
+      }
+      isStarting = false
+    }
+
+    const startDueOf = (changedTenant: string | undefined): void => {
       if (calls.size > 0) {
         const now = timer.now()
         const tenant = changedTenant === undefined ? undefined : calls.tenants.get(changedTenant)
