@@ -163,7 +163,8 @@ describe("completions of bash", () => {
         const { stderr, stdout: reply } = spawnSync("bash", ["--norc"], {
           input: `${stdout}
             run=$(complete -p ${program} | sed "s/.*-F \\([^ ]*\\) .*/\\1/")
-            COMP_WORDS=(${all}); COMP_CWORD=${words.length}
+            COMP_WORDS=(${all}); COMP_CWORD=${words.length}; COMP_LINE='${[program, ...words].join(" ")}'
+            COMP_POINT=\${#COMP_LINE}
             $run ${program}; printf '%s\\n' "\${COMPREPLY[@]}"`,
           encoding: "utf8"
         })

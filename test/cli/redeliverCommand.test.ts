@@ -259,7 +259,7 @@ describe("redeliver", () => {
           for (const nth of [1, 2]) assert.include(text, idOf(nth))
           assert.notInclude(text, `unknown: ${idOf(0)}`)
         }).pipe(Effect.provide(TenantLive)),
-      20_000
+      60_000
     )
   }
 
