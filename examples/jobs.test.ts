@@ -61,7 +61,12 @@ const report = (id: string) =>
 const inVirtualTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const fiber = yield* Effect.fork(effect)
-    yield* TestClock.adjust("1 second").pipe(Effect.repeat({ until: () => fiber.unsafePoll() !== null }))
+    // Checking a token takes real time.
+    const pause = Effect.promise(() => new Promise((resume) => setTimeout(resume, 10)))
+    yield* TestClock.adjust("1 second").pipe(
+      Effect.zipRight(pause),
+      Effect.repeat({ until: () => fiber.unsafePoll() !== null })
+    )
     return yield* Fiber.join(fiber)
   })
 
