@@ -1,6 +1,6 @@
 /** Clients for tests of telemetry, and what they log. */
 import { HttpClient, HttpClientResponse } from "@effect/platform"
-import { Cause, Effect, Fiber, Layer, Logger, LogLevel, TestClock } from "effect"
+import { Cause, Effect, Fiber, Layer, Logger, LogLevel, TestClock, Tracer } from "effect"
 import { deleteEventStream, IdentityClient, RateLimiter, type TokenProvider } from "../../src/index.js"
 import * as Testing from "../../src/Testing.js"
 import { bearer, silent } from "./client.js"
@@ -58,6 +58,23 @@ export const allLines = <A, E, R>(self: Effect.Effect<A, E, R>) =>
       Effect.provide(Logger.replace(Logger.defaultLogger, logger))
     )
     return { lines, value }
+  })
+
+/** Runs an effect with a tracer that records the spans. */
+export const recorded = <A, E, R>(self: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const native = yield* Effect.tracer
+    const spans: Array<Tracer.Span> = []
+    const tracer = Tracer.make({
+      context: (run) => run(),
+      span: (...of) => {
+        const span = native.span(...of)
+        spans.push(span)
+        return span
+      }
+    })
+    yield* Effect.exit(Effect.withTracer(self, tracer))
+    return spans
   })
 
 /** Makes rate-limit headers. */

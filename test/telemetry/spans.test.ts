@@ -6,6 +6,7 @@ import { deleteEventStream, IdentityClient, RateLimiter, Retry, TokenProvider } 
 import * as Testing from "../../src/Testing.js"
 import { bearer, silent } from "../support/client.js"
 import { effectMajor } from "../support/effectMajor.js"
+import { recorded } from "../support/telemetry.js"
 
 const call = Retry.withoutRetries(deleteEventStream({ id: "est_1234567890123456789012" }))
 
@@ -16,23 +17,6 @@ const client = (status: number, tokens = bearer) =>
 
 const tokensOf = (get: TokenProvider.TokenProvider["Type"]["get"]) =>
   Layer.succeed(TokenProvider.TokenProvider, { get, invalidate: () => Effect.void })
-
-/** Runs an effect with a tracer that records the spans. */
-const recorded = <A, E, R>(self: Effect.Effect<A, E, R>) =>
-  Effect.gen(function*() {
-    const native = yield* Effect.tracer
-    const spans: Array<Tracer.Span> = []
-    const tracer = Tracer.make({
-      context: (run) => run(),
-      span: (...of) => {
-        const span = native.span(...of)
-        spans.push(span)
-        return span
-      }
-    })
-    yield* Effect.exit(Effect.withTracer(self, tracer))
-    return spans
-  })
 
 describe("a call", () => {
   it.effect("has a span with its route and its status", () =>

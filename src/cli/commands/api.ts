@@ -6,8 +6,9 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
+import { Buffer } from "node:buffer"
 import * as IdentityClient from "../../IdentityClient.js"
-import { templateOf } from "../../internal/request/undeclared.js"
+import { methods, templateOf } from "../../internal/request/undeclared.js"
 import { parseJson } from "../../internal/runtime/parseJson.js"
 import * as Node from "../../Node.js"
 import { confirm } from "../shared/confirm.js"
@@ -17,8 +18,6 @@ import { json, optional, yes } from "../shared/parameters.js"
 import { Stdio } from "../shared/stdio.js"
 import { jsonLine, printable } from "../shared/text.js"
 import { wrongArguments } from "../shared/wrongArguments.js"
-
-const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 
 const methodOf = (text: string) =>
   Effect.fromNullable(methods.find((method) => method === text.toUpperCase())).pipe(

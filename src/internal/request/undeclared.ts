@@ -1,4 +1,5 @@
 /** The declaration of a call for which there is none: of any method and path, with all failures that a status can have. */
+import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import type { Any, Endpoint } from "../../Endpoint.js"
 import * as Errors from "../../Errors.js"
@@ -62,7 +63,8 @@ const failures: ReadonlyArray<Errors.ErrorClass<RequestFailure>> = [
 /** Any JSON, or nothing. */
 const AnyJson = /* @__PURE__ */ Schema.UndefinedOr(Schema.Unknown)
 
-const methods: ReadonlyArray<string> = ["GET", "POST", "PUT", "PATCH", "DELETE"] satisfies ReadonlyArray<Any["method"]>
+/** The methods that a call may have. */
+export const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const satisfies ReadonlyArray<Any["method"]>
 
 const placeholder = /^:(?!body$)\w+$/
 
@@ -72,36 +74,23 @@ const literal = /^(?!:|\.{1,2}$)(?:[\w.~!$&'()*+,;=:@-]|%(?!2[eE])[\dA-Fa-f]{2})
 /** A word of the interface; other segments are ids. */
 const word = /^[a-z][a-z-]*$/
 
-const decoded = (segment: string): string | undefined => {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return undefined
-  }
-}
-
 /** A path with placeholders in place of its ids, and these. */
 interface Template {
   readonly path: `/${string}`
   readonly ids: Readonly<Record<string, string>>
 }
 
-/** Finds the ids in a path; `undefined` if it is none, or could become another one. */
+/** Finds the ids in a path; `undefined` if it is not a path, or URL parsers could make another one of it. */
 export const templateOf = (path: string): Template | undefined => {
   const [root, ...segments] = path.split("/")
-  const isValid = segments.every((segment) => placeholder.test(segment) || literal.test(segment))
-  if (root !== "" || !isValid) return undefined
+  if (root !== "" || !segments.every((segment) => placeholder.test(segment) || literal.test(segment))) return undefined
   const free = Array.from(segments.keys(), (nth) => nth === 0 ? "id" : `id${nth + 1}`)
-    .filter((name) => !segments.includes(`:${name}`)).values()
-  const ids = new Map<string, string | undefined>()
-  const template = segments.map((segment) => {
-    if (placeholder.test(segment) || word.test(segment)) return segment
-    const { value: name = "" } = free.next()
-    ids.set(name, decoded(segment))
-    return `:${name}`
-  })
-  const found = Object.fromEntries(Array.from(ids).filter((entry): entry is [string, string] => entry[1] !== undefined))
-  return Object.keys(found).length < ids.size ? undefined : { path: `/${template.join("/")}`, ids: found }
+    .filter((name) => !segments.includes(`:${name}`))
+  const isId = (segment: string) => !placeholder.test(segment) && !word.test(segment)
+  const names = new Map(segments.filter(isId).map((id, nth) => [id, free[nth] ?? ""]))
+  const ids = Either.try(() => Object.fromEntries(Array.from(names, ([id, name]) => [name, decodeURIComponent(id)])))
+  const template = segments.map((segment) => names.has(segment) ? `:${names.get(segment)}` : segment)
+  return Either.isLeft(ids) ? undefined : { path: `/${template.join("/")}`, ids: ids.right }
 }
 
 /** Endpoints by the schema of their response, and their name: calls that are alike share what is compiled, and reported once, for an endpoint. */
@@ -136,9 +125,13 @@ export const declare = <R extends Request>(
   const { idempotent = method !== "POST" && method !== "PATCH" } = request
   const template = templateOf(path)
   const issues = [
-    ...(methods.includes(method) ? [] : [{ path: "method", message: `expected ${methods.join(", ")}` }]),
+    ...(methods.some((known) => known === method)
+      ? []
+      : [{ path: "method", message: `expected ${methods.join(", ")}` }]),
     ...(template === undefined ? [pathIssue] : []),
-    ...(Object.hasOwn(params ?? {}, "body") ? [{ path: "params.body", message: "unknown field" }] : []),
+    // A name of the input that no placeholder has: the schema, which names the others, would take it for the body or for an id of the path.
+    ...Object.keys(params ?? {}).filter((name) => name === "body" || Object.hasOwn(template?.ids ?? {}, name))
+      .map((name) => ({ path: `params.${name}`, message: "unknown field" })),
     ...(method === "GET" && body !== undefined ? [{ path: "body", message: "a GET has no body" }] : [])
   ]
   const make = (path: `/${string}`): Any => {
