@@ -77,7 +77,7 @@ export const make = (options: Options): Effect.Effect<
 
     // A request passes it from the bottom to the top, and its response from the top to the bottom.
     const send = pipe(
-      transport(Exchange.make(http, largest), Exchange.makeOpening(http, largest), limits),
+      transport(Exchange.make(http, largest), Exchange.make(http, largest, true), limits),
       traced,
       unlessOpen(circuit), // again: it may have opened during the waits
       Staged.staged(options.stages), // the user's own

@@ -1,4 +1,4 @@
-/** An `HttpClient` over undici's connection pools that also offers the lean transport. */
+/** An `HttpClient` over undici's connection pools that collects the responses of calls. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Agent, buildConnector, Client, type Dispatcher, Pool, ProxyAgent } from "@effect/platform-node/Undici"
 import type * as HttpClient from "@effect/platform/HttpClient"
@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { InvalidInput } from "../Errors.js"
 import { isLoopback } from "../internal/http/baseUrl.js"
-import * as Exchange from "../internal/http/exchange.js"
+import * as Collecting from "../internal/http/collecting.js"
 import { inOwnFiber } from "../internal/runtime/fiber.js"
 import { invalidSetting } from "../internal/schema/issues.js"
 import * as TlsKey from "./tlsKey.js"
@@ -99,5 +99,5 @@ export const make = (
         )
     )
     const client = NodeHttpClient.makeUndici(dispatcher.compose(withPoolTimeouts))
-    return Exchange.withLeanTransport(client, UndiciDispatcher.over(dispatcher))
+    return Collecting.over(client, UndiciDispatcher.collect(dispatcher))
   })

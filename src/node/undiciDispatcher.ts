@@ -1,13 +1,20 @@
-/** The lean transport over undici: a dispatcher's handler collects the response, without a fiber or a stream in between. */
+/** Collects responses over undici: a dispatcher's handler does it, without a stream in between. */
 import type * as Undici from "@effect/platform-node/Undici"
 import * as Headers from "@effect/platform/Headers"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { Buffer, isAscii } from "node:buffer"
-import type { LeanTransport } from "../internal/http/exchange.js"
+import type { Collect } from "../internal/http/collecting.js"
 import * as PlatformErrors from "../internal/http/platformErrors.js"
-import { type BodyLimit, NoResponse, type RawBody, type RawResponse } from "../internal/http/rawExchange.js"
+import {
+  type BodyLimit,
+  NoResponse,
+  type RawBody,
+  type RawRequest,
+  type RawResponse
+} from "../internal/http/rawExchange.js"
 import * as Body from "../internal/http/responseBody.js"
+import { toIterable } from "../internal/runtime/streams/parts.js"
 
 /**
  * Joins the chunks of bodies whose text alone is wanted. With a buffer for each body, half of a response's memory outside of
@@ -35,7 +42,7 @@ const headersOf = (record: Readonly<Record<string, string | Array<string> | unde
 
 const stopped = new Error("stopped")
 
-type ExchangeResult = Effect.Effect<RawResponse, NoResponse>
+type Result = Effect.Effect<RawResponse, NoResponse>
 
 interface Head {
   readonly status: number
@@ -48,15 +55,16 @@ interface Head {
  */
 class ResponseHandler implements Undici.Dispatcher.DispatchHandler {
   private readonly bodyLimit: BodyLimit
-  private done: ((result: ExchangeResult) => void) | undefined
+  private done: ((result: Result) => void) | undefined
   private controller: Undici.Dispatcher.DispatchController | undefined
   private head: Head | undefined
+  private hasBegun = false
   /** The number of bytes to read from the body. */
   private limit = Infinity
   private chunks: Array<Uint8Array> = []
   private size = 0
 
-  constructor(bodyLimit: BodyLimit, done: (result: ExchangeResult) => void) {
+  constructor(bodyLimit: BodyLimit, done: (result: Result) => void) {
     this.bodyLimit = bodyLimit
     this.done = done
   }
@@ -65,6 +73,7 @@ class ResponseHandler implements Undici.Dispatcher.DispatchHandler {
     // The request was stopped while it waited for a connection: undici drops it and keeps the connection.
     if (this.done === undefined) throw stopped
     this.controller = controller
+    this.hasBegun = true
   }
 
   onResponseStart(
@@ -97,33 +106,24 @@ class ResponseHandler implements Undici.Dispatcher.DispatchHandler {
     this.end(PlatformErrors.completenessOf(error), error)
   }
 
-  /** Aborts the request. Returns whether it may have been sent. */
+  /** Aborts the request, unless it has ended. Returns whether it may have been sent. */
   stop(): boolean {
     const { controller } = this
     this.release()
     controller?.abort(stopped)
-    return controller !== undefined
-  }
-
-  private response({ headers, status }: Head, completeness: RawBody["completeness"]): ExchangeResult {
-    const body = completeness === "complete"
-      ? joined(this.chunks, this.size)
-      : Body.concat(this.chunks, Math.min(this.size, this.limit))
-    return Body.decompressed({ status, headers, body, completeness, redirected: false }, this.limit)
-  }
-
-  private noResponse(error: unknown): ExchangeResult {
-    return new NoResponse({
-      outcome: this.controller === undefined ? "not-sent" : "unknown",
-      code: PlatformErrors.codeOf(error)
-    })
+    return this.hasBegun
   }
 
   private end(completeness: RawBody["completeness"], error?: unknown): void {
-    const { done, head } = this
-    const result = head === undefined ? this.noResponse(error) : this.response(head, completeness)
+    const { chunks, done, head, limit, size } = this
     this.release()
-    done?.(result)
+    if (done === undefined) return
+    if (head === undefined) {
+      const outcome = this.hasBegun ? "unknown" : "not-sent"
+      return done(new NoResponse({ outcome, code: PlatformErrors.codeOf(error) }))
+    }
+    const body = completeness === "complete" ? joined(chunks, size) : Body.concat(chunks, Math.min(size, limit))
+    done(Body.decompressed({ ...head, body, completeness, redirected: false }, limit))
   }
 
   private release(): void {
@@ -132,18 +132,23 @@ class ResponseHandler implements Undici.Dispatcher.DispatchHandler {
   }
 }
 
-export const over = (dispatcher: Undici.Dispatcher): LeanTransport => (request, bodyLimit, streamed) => (done) => {
-  const handler = new ResponseHandler(bodyLimit, done)
-  const { body, headers, method, url } = request
-  const path = url.indexOf("/", url.indexOf("//") + 2) // a URL of the client always has a path
-  // The client sends text, bytes, a stream or nothing. Sound: undici reads any iterable, though its types name only a few.
-  const content = typeof body === "string"
-    ? body
-    : body._tag === "Uint8Array"
-    ? body.body
-    : (streamed ?? null) as Uint8Array | null
-  const options = { origin: url.slice(0, path), path: url.slice(path), method, headers, body: content }
-  const dispatch = () => void dispatcher.dispatch(options, handler)
-  Either.merge(Either.try({ try: dispatch, catch: (error) => handler.fail(error) })) // undici throws for some wrong requests
-  return () => handler.stop()
+type Content = NonNullable<Undici.Dispatcher.DispatchOptions["body"]> | null
+
+const contentOf = ({ body }: RawRequest): Effect.Effect<Content> => {
+  if (typeof body === "string") return Effect.succeed(body)
+  if (body._tag === "Stream") return toIterable(body.stream) as Effect.Effect<never> // sound: undici reads any iterable
+  if (body._tag === "Empty") return Effect.succeed(null)
+  return Effect.succeed((body._tag === "FormData" ? body.formData : body.body) as Content) // sound: all that the platform can send
 }
+
+/** Collects responses over a dispatcher. */
+export const collect = (dispatcher: Undici.Dispatcher): Collect => (request, bodyLimit) =>
+  Effect.map(contentOf(request), (body) => (done) => {
+    const handler = new ResponseHandler(bodyLimit, done)
+    const { headers, method, url } = request
+    const path = url.indexOf("/", url.indexOf("//") + 2) // an absolute URL of a client always has a path
+    const options = { origin: url.slice(0, path), path: url.slice(path), method, headers, body }
+    const dispatch = () => void dispatcher.dispatch(options, handler)
+    Either.merge(Either.try({ try: dispatch, catch: (error) => handler.fail(error) })) // undici throws for some wrong requests
+    return () => handler.stop()
+  })

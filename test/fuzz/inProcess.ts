@@ -6,8 +6,8 @@ import assert from "node:assert/strict"
 import { inspect } from "node:util"
 import * as Errors from "../../src/Errors.js"
 import { IdentityClient, RateLimiter, Retry, TokenProvider } from "../../src/index.js"
-import * as Http from "../../src/internal/http/exchange.js"
-import * as Exchange from "../../src/node/undiciDispatcher.js"
+import * as Collecting from "../../src/internal/http/collecting.js"
+import { collect } from "../../src/node/undiciDispatcher.js"
 import { baseUrl, bearer } from "../support/client.js"
 import { responseError } from "../support/httpErrors.js"
 import { sample } from "../support/operations.js"
@@ -83,8 +83,8 @@ const asDispatcher = (next: () => FakeResponse): HttpClient.HttpClient => {
     })
     return true
   }
-  // Sound: the lean transport only uses `dispatch`.
-  return Http.withLeanTransport(asPlatform(next), Exchange.over({ dispatch } as unknown as Undici.Dispatcher))
+  // Sound: only `dispatch` is used `dispatch`.
+  return Collecting.over(asPlatform(next), collect({ dispatch } as unknown as Undici.Dispatcher))
 }
 
 const seams = { platform: asPlatform, dispatcher: asDispatcher }

@@ -3,7 +3,6 @@ import { FetchHttpClient, HttpClient, HttpClientRequest, HttpClientResponse } fr
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, FiberRef, Option, Stream } from "effect"
 import * as Exchange from "../../src/internal/http/exchange.js"
-import * as PlatformClient from "../../src/internal/http/platformClient.js"
 import * as Timeouts from "../../src/internal/runtime/timeouts.js"
 import { requestError, responseError } from "../support/httpErrors.js"
 
@@ -12,7 +11,7 @@ const plain = HttpClientRequest.get(url.href)
 
 /** Opens a response of a client that responds in this way. */
 const openFrom = (respond: Parameters<typeof HttpClient.make>[0]) =>
-  PlatformClient.open(HttpClient.make(respond), url, { range: "bytes=0-9" }, 100)
+  Exchange.open(HttpClient.make(respond), url, { range: "bytes=0-9" }, 100)
 
 const okTo = (request: HttpClientRequest.HttpClientRequest) =>
   HttpClientResponse.fromWeb(request, new Response("{}", { headers: { "content-type": "application/json" } }))
@@ -102,10 +101,9 @@ describe("a response", () => {
 const send = (respond: Parameters<typeof HttpClient.make>[0]) =>
   Effect.gen(function*() {
     const timeouts = yield* Timeouts.make
-    const exchange = Exchange.makeOpening(HttpClient.make(respond), 100)
-    const request = { method: "GET", url: url.href, headers: {}, body: plain.body } as const
+    const exchange = Exchange.make(HttpClient.make(respond), 100, true)
     const { body, events, headers, ...rest } = yield* Effect.uninterruptible(
-      exchange(request, () => 100, { timeouts, millis: 3_600_000 })
+      exchange(plain, () => 100, { timeouts, millis: 3_600_000 })
     )
     const text = typeof body === "string" ? body : new TextDecoder().decode(body)
     return { given: events === undefined ? 0 : 1, response: { body: text, headers: { ...headers }, ...rest } }

@@ -1,14 +1,13 @@
-import { HttpClient, HttpClientResponse } from "@effect/platform"
+import { HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, FiberRef, Logger, LogLevel, Scope, TestClock } from "effect"
 import * as Exchange from "../../src/internal/http/exchange.js"
-import type { RawRequest } from "../../src/internal/http/rawExchange.js"
 import * as Timeouts from "../../src/internal/runtime/timeouts.js"
 import { requestError } from "../support/httpErrors.js"
 
 const breathe = Effect.repeatN(Effect.yieldNow(), 100)
 
-const request = { method: "GET", url: "https://t.example.com/", headers: {}, body: { _tag: "Empty" } } as RawRequest // sound: no more is read of it
+const request = HttpClientRequest.get("https://t.example.com/")
 
 /** Sends a request, with a time-out of 5 ms, over a client that does this for each request. */
 const sendOver = (send: Parameters<typeof HttpClient.make>[0]) =>

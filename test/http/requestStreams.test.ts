@@ -1,5 +1,5 @@
 /** Tests of request bodies that are streams: how they fail, and how they end with the request. */
-import { HttpBody, HttpClient, HttpClientResponse } from "@effect/platform"
+import { HttpBody, HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Stream, TestClock } from "effect"
 import * as Exchange from "../../src/internal/http/exchange.js"
@@ -15,7 +15,7 @@ const sendOver = (body: Stream.Stream<Uint8Array, unknown>, use: (sent: typeof b
         Effect.as(HttpClientResponse.fromWeb(request, new Response(null, { status: 204 })))
       )
     )
-    const request = { method: "PUT", url: "https://t.example.com/", headers: {}, body: HttpBody.stream(body) } as const
+    const request = HttpClientRequest.put("https://t.example.com/", { body: HttpBody.stream(body) })
     return Effect.uninterruptible(
       Exchange.make(client, 10)(request, () => 10, { timeouts, millis: 5 })
     )

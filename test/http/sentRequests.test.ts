@@ -234,11 +234,7 @@ describe("a request", () => {
   const sendOver = (client: HttpClient.HttpClient) =>
     Effect.flatMap(Timeouts.make, (timeouts) =>
       Effect.uninterruptible(
-        Exchange.make(client, 10)(
-          { method: "GET", url: baseUrl, headers: {}, body: plain.body },
-          () => 10,
-          { timeouts, millis: 3_600_000 }
-        )
+        Exchange.make(client, 10)(HttpClientRequest.get(baseUrl), () => 10, { timeouts, millis: 3_600_000 })
       ))
 
   it.scoped.each<readonly [string, Effect.Effect<HttpClientResponse.HttpClientResponse>]>([

@@ -1,6 +1,6 @@
 /** The lean transport: its connections, its options, its outcomes, and its use as a client of the platform. */
-import { Headers, HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
-import { Agent, Dispatcher } from "@effect/platform-node/Undici"
+import { HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
+import { Dispatcher } from "@effect/platform-node/Undici"
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Deferred, Effect, Exit, Fiber, Layer, Option, Scope, Stream, TestClock, Tracer } from "effect"
 import { subscribe, unsubscribe } from "node:diagnostics_channel"
@@ -8,9 +8,11 @@ import { createServer as createHttpsServer } from "node:https"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import * as Errors from "../../src/Errors.js"
 import * as IdentityClient from "../../src/IdentityClient.js"
-import type { NoResponse, RawRequest, RawResponse } from "../../src/internal/http/rawExchange.js"
+import * as Collecting from "../../src/internal/http/collecting.js"
+import * as Exchange from "../../src/internal/http/exchange.js"
+import * as Timeouts from "../../src/internal/runtime/timeouts.js"
 import * as Node from "../../src/Node.js"
-import { over as exchanges } from "../../src/node/undiciDispatcher.js"
+import { collect } from "../../src/node/undiciDispatcher.js"
 import { createUsersExport, deleteEventStream, listActionVersions } from "../../src/operations/index.js"
 import * as Retry from "../../src/Retry.js"
 import { cert, encryptedKey, key } from "../support/certificate.js"
@@ -24,6 +26,18 @@ const good = responseBytes(200, { "content-type": "application/json" }, "{}")
 
 /** Provides the client over a transport with these options. */
 const lean = (url: string, options: Node.TransportOptions = {}) => over(Node.layerHttpClientWith(options), url)
+
+/** Sends a request over a dispatcher alone. */
+const sendOver = (dispatcher: Dispatcher, limit = Infinity) =>
+  Effect.scoped(Effect.gen(function*() {
+    const timeouts = yield* Timeouts.make
+    const exchange = Exchange.make(
+      Collecting.over(HttpClient.make(() => Effect.die("asked")), collect(dispatcher)),
+      Infinity
+    )
+    const request = HttpClientRequest.get("https://t.example.com/")
+    return yield* Effect.uninterruptible(exchange(request, () => limit, { timeouts, millis: 5000 }))
+  }))
 
 const remove = Retry.withoutRetries(deleteEventStream({ id }))
 
@@ -80,38 +94,27 @@ describe("a request", () => {
 })
 
 describe("the body of a request", () => {
-  const pieces = async function*() {
-    yield Buffer.from("a")
-    yield Buffer.from("b")
-  }
-  const stream = HttpBody.stream(Stream.empty) // it comes as the iterable
-  const bodies: ReadonlyArray<
-    readonly [string, RawRequest["body"], AsyncIterable<Uint8Array> | undefined, string]
-  > = [
-    ["text", "aü", undefined, "aü"],
-    ["an empty text", "", undefined, ""],
-    ["bytes", HttpBody.text("ab"), undefined, "ab"],
-    ["a stream", stream, pieces(), "ab"],
-    ["nothing", HttpBody.empty, undefined, ""]
+  const bodies: ReadonlyArray<readonly [string, HttpBody.HttpBody, string]> = [
+    ["text", HttpBody.text("aü"), "aü"],
+    ["an empty text", HttpBody.text(""), ""],
+    ["bytes", HttpBody.uint8Array(Buffer.from("ab")), "ab"],
+    ["a stream", HttpBody.stream(Stream.make(Buffer.from("a"), Buffer.from("b"))), "ab"],
+    ["nothing", HttpBody.empty, ""]
   ]
-  for (const [name, body, streamed, sent] of bodies) {
+  for (const [name, body, sent] of bodies) {
     it.scopedLive(`is sent if it is ${name}`, () =>
       Effect.gen(function*() {
-        const agent = yield* Effect.acquireRelease(
-          Effect.sync(() => new Agent()),
-          (agent) => Effect.promise(() => agent.destroy())
-        )
         const { arrived, url } = yield* listen((_, response) => json(response, 200, {}))
-        const request = { method: "POST", url: `${url}/`, headers: {}, body } as const
-        const exchange = exchanges(agent)(request, () => Infinity, streamed)
-        const response = yield* Effect.flatten(
-          Effect.async<Effect.Effect<RawResponse, NoResponse>>((resume) =>
-            void exchange((result) => resume(Effect.succeed(result)))
-          )
+        const client = yield* HttpClient.HttpClient
+        const timeouts = yield* Timeouts.make
+        const send = Exchange.make(client, Infinity)(
+          HttpClientRequest.post(`${url}/`, { body }),
+          () => Infinity,
+          { timeouts, millis: 5000 }
         )
-        assert.strictEqual(response.status, 200)
+        assert.strictEqual((yield* Effect.uninterruptible(send)).status, 200)
         assert.deepStrictEqual(arrived.map(({ body }) => body), [sent])
-      }))
+      }).pipe(Effect.provide(Node.layerHttpClient)))
   }
 })
 
@@ -313,27 +316,24 @@ describe("a response", () => {
     }))
 
   /** Collects a body that arrives in these pieces, up to the limit. */
-  const received = (pieces: ReadonlyArray<Uint8Array>, limit = Infinity) =>
-    Effect.flatten(Effect.async<Effect.Effect<RawResponse, NoResponse>>((resume) => {
-      const controller = {
-        aborted: false,
-        paused: false,
-        reason: null,
-        abort: () => {},
-        pause: () => {},
-        resume: () => {}
-      }
-      const dispatch = (_: unknown, handler: Dispatcher.DispatchHandler) => {
-        handler.onRequestStart?.(controller, {})
-        handler.onResponseStart?.(controller, 200, {}, "OK")
-        for (const piece of pieces) handler.onResponseData?.(controller, Buffer.from(piece))
-        handler.onResponseEnd?.(controller, {})
-        return true
-      }
-      const exchange = exchanges(Object.assign(new Dispatcher(), { dispatch }))
-      const message = HttpClientRequest.get("https://t.example.com/")
-      exchange(message, () => limit)((result) => resume(Effect.succeed(result)))
-    }))
+  const received = (pieces: ReadonlyArray<Uint8Array>, limit = Infinity) => {
+    const controller = {
+      aborted: false,
+      paused: false,
+      reason: null,
+      abort: () => {},
+      pause: () => {},
+      resume: () => {}
+    }
+    const dispatch = (_: unknown, handler: Dispatcher.DispatchHandler) => {
+      handler.onRequestStart?.(controller, {})
+      handler.onResponseStart?.(controller, 200, {}, "OK")
+      for (const piece of pieces) handler.onResponseData?.(controller, Buffer.from(piece))
+      handler.onResponseEnd?.(controller, {})
+      return true
+    }
+    return sendOver(Object.assign(new Dispatcher(), { dispatch }), limit)
+  }
 
   it.effect("is complete up to the limit, and truncated beyond", () =>
     Effect.gen(function*() {
@@ -572,16 +572,7 @@ describe("options", () => {
           throw Object.assign(new Error("no"), { code: "UND_ERR_INVALID_ARG" })
         }
       }
-      const send = exchanges(throwing as never) // sound: only `dispatch` is used
-      const request = {
-        method: "GET",
-        url: "https://t.example.com/",
-        headers: Headers.empty,
-        body: HttpBody.empty
-      } as const
-      const failure = yield* Effect.flip(
-        Effect.async<RawResponse, NoResponse>((resume) => void send(request, () => 10)(resume))
-      )
+      const failure = yield* Effect.flip(sendOver(throwing as never)) // sound: only `dispatch` is used
       assert.deepInclude(failure, { outcome: "not-sent", code: "UND_ERR_INVALID_ARG" })
     }))
 

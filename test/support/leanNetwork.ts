@@ -1,12 +1,11 @@
 /**
- * A network in one process. The library reaches it by a lean transport, as it does undici: many calls in virtual time take a third of the
- * processor time that requests and responses of the platform would cost.
+ * A network in one process. It collects responses, as `Node.layerHttpClient` does: many calls in virtual time take a third of the
+ * processor time that streams of the platform would cost.
  */
 import { Headers, HttpClient, HttpClientResponse } from "@effect/platform"
 import { Effect, Layer } from "effect"
-import { withLeanTransport } from "../../src/internal/http/exchange.js"
-import { interruptInBackground } from "../../src/internal/runtime/fiber.js"
-import { makeRunner, onExit } from "../../src/internal/runtime/runner.js"
+import * as Collecting from "../../src/internal/http/collecting.js"
+import { taskOf } from "../../src/internal/runtime/timeouts.js"
 
 /** A request, as far as the tests look at it. */
 export interface LeanRequest {
@@ -21,29 +20,20 @@ export interface LeanResponse {
   readonly body: string | null
 }
 
-/** Provides a client that gets these responses, by the clock of the fiber that builds it. */
+/** Provides a client that gets these responses. */
 export const layer = (
   respond: (request: LeanRequest) => Effect.Effect<LeanResponse>
 ): Layer.Layer<HttpClient.HttpClient> => {
   const client = HttpClient.make((request) =>
     Effect.map(respond(request), ({ body, ...init }) => HttpClientResponse.fromWeb(request, new Response(body, init)))
   )
-  const lean = Effect.map(makeRunner(), ({ fork }) =>
-    withLeanTransport(client, (request) => (done) => {
-      const response = Effect.map(respond(request), ({ body, headers, status }) => ({
-        status,
-        headers: Headers.fromInput(headers),
-        body: body ?? "",
-        completeness: "complete" as const,
-        redirected: false
-      }))
-      const fiber = fork(response)
-      const forget = onExit(fiber, done)
-      return () => {
-        forget()
-        interruptInBackground(fiber)
-        return true
-      }
-    }))
-  return Layer.effect(HttpClient.HttpClient, lean)
+  const collect: Collecting.Collect = (request) =>
+    taskOf(Effect.map(respond(request), ({ body, headers, status }) => ({
+      status,
+      headers: Headers.fromInput(headers),
+      body: body ?? "",
+      completeness: "complete",
+      redirected: false
+    })))
+  return Layer.succeed(HttpClient.HttpClient, Collecting.over(client, collect))
 }

@@ -2,7 +2,7 @@
 import { HttpClient } from "@effect/platform"
 import { Clock, Effect, Exit, Layer, Logger, LogLevel, Random } from "effect"
 import { deleteEventStream, IdentityClient, RateLimiter } from "../../src/index.js"
-import { withLeanTransport } from "../../src/internal/http/exchange.js"
+import * as Collecting from "../../src/internal/http/collecting.js"
 import { baseUrl, bearer } from "./client.js"
 import * as LeanNetwork from "./leanNetwork.js"
 import * as VirtualTime from "./virtualTime.js"
@@ -152,10 +152,11 @@ export const run = ({
 
 /** A client whose attempts wait for a connection until their time is up: nothing is sent. */
 export const unsent = (options: IdentityClient.Defaults, onAttempt: () => void) => {
-  const transport = withLeanTransport(HttpClient.make(() => Effect.never), () => () => {
-    onAttempt()
-    return () => false
-  })
+  const transport = Collecting.over(HttpClient.make(() => Effect.never), () =>
+    Effect.succeed(() => {
+      onAttempt()
+      return () => false
+    }))
   return IdentityClient.layer({ baseUrl, ...options }).pipe(
     Layer.provide([RateLimiter.layerUnlimited, bearer, Layer.succeed(HttpClient.HttpClient, transport)])
   )

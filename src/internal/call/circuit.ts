@@ -1,6 +1,6 @@
 /**
  * Refuses calls while the service is unavailable, so that they fail at once. It knows each attempt and its outcome, which a layer around
- * an `HttpClient` does not; and such a layer would hide the lean transport. Times are milliseconds of the monotonic clock.
+ * an `HttpClient` does not. Times are milliseconds of the monotonic clock.
  */
 import * as Duration from "effect/Duration"
 

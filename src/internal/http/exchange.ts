@@ -1,113 +1,190 @@
-/** Sends one request and reads its response, over the platform's HTTP client or over a leaner transport. */
-import * as HttpBody from "@effect/platform/HttpBody"
-import type * as HttpClient from "@effect/platform/HttpClient"
+/** Sends one request over an HTTP client, and reads its response: no redirect is followed, no span is made, nothing stays in the fiber. */
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Cause from "effect/Cause"
-import * as Deferred from "effect/Deferred"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
+import * as Option from "effect/Option"
 import { bodyFailed } from "../runtime/failures.js"
-import * as FiberAccess from "../runtime/fiber.js"
-import { globalValue } from "../runtime/memoize.js"
-import { toIterable } from "../runtime/streams/parts.js"
+import { updateContext, withoutFailureLogs, withSetting } from "../runtime/fiber.js"
 import * as Timeouts from "../runtime/timeouts.js"
-import * as PlatformClient from "./platformClient.js"
-import { type BodyLimit, NoResponse, type RawRequest, type RawResponse } from "./rawExchange.js"
+import * as Collecting from "./collecting.js"
+import * as HttpClients from "./httpClients.js"
+import { watched } from "./media/requestStream.js"
+import * as PlatformErrors from "./platformErrors.js"
+import { type BodyLimit, type Exchange, NoResponse, type RawRequest, type RawResponse } from "./rawExchange.js"
+import * as Body from "./responseBody.js"
+import { isSuccess } from "./responseDecoder.js"
 
-/** Sends a request once, within a time limit. */
-export type Exchange = (
-  request: RawRequest,
-  bodyLimit: BodyLimit,
-  time: Timeouts.TimeLimit
-) => Effect.Effect<RawResponse, NoResponse>
-
-type SendTask = Timeouts.CallbackTask<RawResponse, NoResponse>
-
-/**
- * A transport that needs no fiber and no objects of the platform, follows no redirect and makes no span. It saves three
- * quarters of the processor time of a small call: 48 µs instead of 190 µs over the platform's undici client (`npm run bench`).
- * `streamed` is the body if it is a stream.
- */
-export type LeanTransport = (
-  request: RawRequest,
-  bodyLimit: BodyLimit,
-  streamed?: AsyncIterable<Uint8Array>
-) => SendTask
-
-/** The lean transports, by the platform's client that offers them. A client that wraps such a client hides it. */
-const leanTransports = globalValue(
-  "effect-identity-client/internal/http/leanTransports",
-  () => new WeakMap<HttpClient.HttpClient, LeanTransport>()
-)
-
-/** Offers a lean transport beside a client of the platform. */
-export const withLeanTransport = (
-  client: HttpClient.HttpClient,
-  transport: LeanTransport
-): HttpClient.HttpClient => {
-  leanTransports.set(client, transport)
-  return client
+/** Adds to the user's own options: fetch follows no redirect, and `room` bytes of a body may wait to be read. */
+const withStrictOptions = (context: Context.Context<never>, room: number): Context.Context<never> => {
+  const given = context as Context.Context<FetchHttpClient.RequestInit> // sound: it need not be there
+  const init = Context.getOrElse(given, FetchHttpClient.RequestInit, () => ({}))
+  return HttpClients.withRoom(Context.add(context, FetchHttpClient.RequestInit, { ...init, redirect: "manual" }), room)
 }
 
-/** Runs a task, and ends it at its time limit without waiting for it. */
-const run = (task: SendTask, time: Timeouts.TimeLimit): Effect.Effect<RawResponse, NoResponse> =>
-  Timeouts.runWithin(
-    time,
-    task,
-    (code, hasBegun) => new NoResponse({ outcome: hasBegun ? "unknown" : "not-sent", code })
-  )
+const requestOf = ({ body, headers, method, url }: RawRequest): HttpClientRequest.HttpClientRequest => {
+  const request = HttpClientRequest.make(method as "POST")(url, { headers }) // sound: all methods build alike
+  if (typeof body === "string") return HttpClientRequest.bodyText(request, body, headers["content-type"])
+  return body._tag === "Empty" ? request : HttpClientRequest.setBody(request, body)
+}
 
-/** The body of a request, if it is a stream. */
-const streamOf = ({ body }: RawRequest): HttpBody.Stream | undefined =>
-  typeof body !== "string" && body._tag === "Stream" ? body : undefined
+/** The response of the client beneath: the platform wraps it once or twice. */
+const innermost = (response: object): object => {
+  const inner = "original" in response ? response.original : "source" in response ? response.source : undefined
+  return typeof inner === "object" && inner !== null ? innermost(inner) : response
+}
 
-/**
- * Tells a failure of the caller's stream from one of the network. The stream ends with the request, however that ends: not every
- * client does that, and `fetch` of Node waits for the next chunk. It then fails, so that the service never takes a part as the whole.
- */
-const withStreamFailures = (send: Exchange): Exchange => (request, bodyLimit, time) => {
-  const body = streamOf(request)
-  if (body === undefined) return send(request, bodyLimit, time)
-  let [hasBegun, hasFailed] = [false, false]
-  const ended = FiberAccess.makeDeferred<never, "ended">()
-  const stream = body.stream.pipe(
-    Stream.tap(() => Effect.sync(() => void (hasBegun = true))),
-    Stream.catchAllCause((cause) => {
-      hasFailed ||= !Cause.isInterruptedOnly(cause)
-      return Stream.fail("failed")
-    }),
-    Stream.interruptWhenDeferred(ended)
-  )
-  const streamed = { ...request, body: HttpBody.stream(stream, body.contentType, body.contentLength) }
-  return send(streamed, bodyLimit, time).pipe(
+/** The whole URL of a request: its query and fragment may stand beside `url`. */
+const urlOf = (request: HttpClientRequest.HttpClientRequest | undefined): string | undefined =>
+  request && Option.getOrUndefined(HttpClientRequest.toUrl(request))?.href
+
+/** Runs a request over a client, with its options as they are when it leaves. */
+const execute = <A, E>(
+  client: HttpClient.HttpClient,
+  request: HttpClientRequest.HttpClientRequest,
+  withOptions: (context: Context.Context<never>) => Context.Context<never>,
+  read: (response: HttpClientResponse.HttpClientResponse, innermost: object, redirected: boolean) => Effect.Effect<A, E>
+): Effect.Effect<A, E | HttpClients.HttpError> => {
+  let sent: HttpClientRequest.HttpClientRequest | undefined
+  // The options are set where the request begins, which lies within everything that was provided to the client itself.
+  const prepared = HttpClient.mapRequestEffect(client, (request) => {
+    sent = request // the client may have changed its URL, which is no redirect
+    return Effect.as(updateContext(withOptions), request)
+  })
+  return Effect.flatMap(prepared.execute(request), (response) => {
+    const source = innermost(response)
+    // A chain of redirects that comes back to the URL cannot be seen.
+    const redirected = "redirected" in source && source.redirected === true ||
+      response.request !== sent && urlOf(response.request) !== urlOf(sent)
+    return read(response, source, redirected)
+  })
+}
+
+/** Leaves the whole URL and the token out of spans and logs: the platform makes a span, and the runtime logs how its fibers fail. */
+const quietly = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  withSetting(withoutFailureLogs(self), HttpClient.currentTracerDisabledWhen, () => () => true)
+
+/** Gives a stream in a request that fails a failure of its own. */
+const sendingStreams = (send: Exchange): Exchange => (request, bodyLimit, time) => {
+  if (typeof request.body === "string" || request.body._tag !== "Stream") return send(request, bodyLimit, time)
+  const { body, end, hasBegun, hasFailed } = watched(request.body)
+  return send({ ...request, body }, bodyLimit, time).pipe(
     Effect.catchAllCause((cause) =>
-      hasFailed && !Cause.isInterruptedOnly(cause)
-        ? new NoResponse({ outcome: hasBegun ? "unknown" : "not-sent", code: bodyFailed })
+      hasFailed() && !Cause.isInterruptedOnly(cause)
+        ? new NoResponse({ outcome: hasBegun() ? "unknown" : "not-sent", code: bodyFailed })
         : Effect.failCause(cause)
     ),
-    Effect.ensuring(Deferred.fail(ended, "ended"))
+    Effect.ensuring(end)
   )
 }
 
-/** Makes an exchange over a client, by its lean transport if it has one. No body limit may exceed `maxBodySize` bytes. */
-export const make = (client: HttpClient.HttpClient, maxBodySize: number): Exchange => {
-  const transport = leanTransports.get(client)
-  if (transport !== undefined) {
-    return withStreamFailures((request, bodyLimit, time) => {
-      const body = streamOf(request)
-      return body === undefined ? run(transport(request, bodyLimit), time) : Effect.flatMap(
-        toIterable(body.stream),
-        (iterable) => run(transport(request, bodyLimit, iterable), time)
-      )
-    })
+const notEnded = (code: Timeouts.EndReason, hasBegun: boolean) =>
+  new NoResponse({ code, outcome: hasBegun ? "unknown" : "not-sent" })
+
+/**
+ * Makes an exchange over a client. No body limit may exceed `maxBodySize` bytes. With `leavesEvents`, a success that is server-sent events is
+ * left unread: the response has their bytes.
+ */
+export const make = (client: HttpClient.HttpClient, maxBodySize: number, leavesEvents = false): Exchange => {
+  const collect = leavesEvents ? undefined : Collecting.collectOf(client)
+  if (collect !== undefined) {
+    return sendingStreams((request, bodyLimit, time) =>
+      Effect.flatMap(collect(request, bodyLimit), (task) => Timeouts.runWithin(time, task, notEnded))
+    )
   }
-  const send = PlatformClient.over(client, maxBodySize)
-  return withStreamFailures((request, bodyLimit, time) =>
-    Effect.flatMap(send(request, bodyLimit), (task) => run(task, time))
-  )
+
+  const read = (
+    response: HttpClientResponse.HttpClientResponse,
+    source: object,
+    redirected: boolean,
+    bodyLimit: BodyLimit
+  ): Effect.Effect<RawResponse> => {
+    const collected = Collecting.collectedOf(source)
+    if (collected !== undefined) return Effect.succeed(collected)
+    const { headers, status } = response
+    const limit = bodyLimit(status)
+    const isEvents = isSuccess(status) && !redirected && /^text\/event-stream\b/i.test(headers["content-type"] ?? "")
+    if (leavesEvents && isEvents) {
+      return Effect.succeed({
+        status,
+        headers,
+        redirected,
+        body: "",
+        completeness: "complete",
+        events: response.stream
+      })
+    }
+    // An error response is streamed: if it is interrupted, the part that came may say something.
+    const isSinglePiece = isSuccess(status) && Body.isSmallJson(headers, limit)
+    const body = isSinglePiece
+      ? Body.readSinglePiece(response.arrayBuffer, limit, PlatformErrors.completenessOfResponse)
+      : Body.readStream(response.stream, limit, PlatformErrors.completenessOfResponse)
+    return Effect.flatMap(body, (read) => Body.decompressed({ status, headers, redirected, ...read }, limit))
+  }
+
+  return sendingStreams((request, bodyLimit, time) => {
+    const stops: Array<() => boolean> = []
+    /** A client that collects knows whether a request has begun, also one that it sent before; of another one only the error says it. */
+    const hasBegun = () => stops.length === 0 || stops.some((stop) => stop())
+    const collecting: Collecting.Collecting = {
+      bodyLimit,
+      run: (task) =>
+        Timeouts.runWithin(time, (done) => {
+          const stop = task(done)
+          stops.push(stop)
+          return stop
+        }, notEnded)
+    }
+    const options = (context: Context.Context<never>) => {
+      const strict = withStrictOptions(context, maxBodySize)
+      return leavesEvents ? strict : Collecting.withCollecting(strict, collecting)
+    }
+    const sent = execute(client, requestOf(request), options, (...response) => read(...response, bodyLimit))
+    const noResponse = (error: HttpClients.HttpError) => {
+      const { code, outcome } = PlatformErrors.noResponse(error)
+      return new NoResponse({ code, outcome: stops.length > 0 && hasBegun() ? "unknown" : outcome })
+    }
+    return Effect.flatMap(
+      quietly(Timeouts.taskOf(Effect.mapError(sent, noResponse))),
+      (task) =>
+        Timeouts.runWithin(time, (done) => {
+          const stop = task(done)
+          return () => {
+            const begun = hasBegun()
+            stop()
+            return begun
+          }
+        }, notEnded)
+    )
+  })
 }
 
-/** Makes an exchange that does not read server-sent events: the response has their bytes. The lean transport cannot do that. */
-export const makeOpening = (client: HttpClient.HttpClient, maxBodySize: number): Exchange => {
-  const send = PlatformClient.over(client, maxBodySize)
-  return (request, bodyLimit, time) => Effect.flatMap(send(request, bodyLimit, true), (task) => run(task, time))
+/** A response whose body is not yet read. `redirected`: the client has followed a redirect by itself. */
+export interface OpenResponse {
+  readonly status: number
+  readonly headers: RawResponse["headers"]
+  readonly redirected: boolean
+  readonly body: HttpClientResponse.HttpClientResponse["stream"]
 }
+
+/** Gets a URL without a token, a span or a trace, and leaves the body to be read. undici buffers up to `room` bytes of it. */
+export const open = (
+  client: HttpClient.HttpClient,
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  room: number
+): Effect.Effect<OpenResponse, NoResponse> =>
+  // As a text: the platform would encode the query of a `URL` anew, and the signature of a link covers its bytes.
+  execute(
+    client,
+    HttpClientRequest.get(url.href, { headers }),
+    (context) => withStrictOptions(context, room),
+    ({ headers, status, stream }, _, redirected) => Effect.succeed({ status, headers, redirected, body: stream })
+  ).pipe(
+    quietly,
+    Effect.mapError(PlatformErrors.noResponse),
+    Effect.mapInputContext((context: Context.Context<never>) => context) // restores the services afterwards
+  )

@@ -53,7 +53,9 @@ const isBeforeSending = (error: HttpClients.HttpError, chain: ReadonlyArray<Plat
 
 /** Converts the platform's error. Only its causes are read: its own message holds the URL, in which any word may occur. */
 export const noResponse = (error: HttpClients.HttpError): NoResponse => {
-  const chain = causes(HttpClients.causeOf(error))
+  const cause = HttpClients.causeOf(error)
+  if (cause instanceof NoResponse) return cause // of a client that collects
+  const chain = causes(cause)
   return new NoResponse({ outcome: isBeforeSending(error, chain) ? "not-sent" : "unknown", code: innermostCode(chain) })
 }
 

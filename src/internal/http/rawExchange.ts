@@ -3,14 +3,14 @@ import type * as Headers from "@effect/platform/Headers"
 import type * as HttpBody from "@effect/platform/HttpBody"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Data from "effect/Data"
+import type * as Effect from "effect/Effect"
+import type { TimeLimit } from "../runtime/timeouts.js"
 import type { ByteStream } from "./media/eventStream.js"
 
-/** A request as it is sent. An `HttpClientRequest` without URL parameters is one. */
-export interface RawRequest {
-  readonly method: HttpClientRequest.HttpClientRequest["method"]
-  readonly url: string
+/** A request as it is sent: an `HttpClientRequest` without URL parameters is one. */
+export type RawRequest = Pick<HttpClientRequest.HttpClientRequest, "method" | "url"> & {
   readonly headers: Readonly<Record<string, string>>
-  /** A text stays one until a transport needs its bytes: undici makes them faster than a `TextEncoder`. */
+  /** A text stays one until its bytes are needed: undici makes them without an allocation for each. */
   readonly body: string | HttpBody.HttpBody
 }
 
@@ -34,6 +34,13 @@ export interface RawResponse extends RawBody {
 
 /** The number of bytes to read from the body of a response with this status. */
 export type BodyLimit = (status: number) => number
+
+/** Sends a request once, within a time limit. */
+export type Exchange = (
+  request: RawRequest,
+  bodyLimit: BodyLimit,
+  time: TimeLimit
+) => Effect.Effect<RawResponse, NoResponse>
 
 /** The request failed before a response arrived. `outcome` is `not-sent` only if no byte of the request has left. */
 export class NoResponse extends Data.TaggedError("NoResponse")<{

@@ -14,7 +14,6 @@ import * as ExtraFields from "./extraFields.js"
 import * as Json from "./media/json.js"
 import * as Multipart from "./media/multipart.js"
 import * as UrlEncoding from "./media/urlEncoding.js"
-import type { RawRequest } from "./rawExchange.js"
 import { partLength } from "./redact.js"
 
 type InputFields = Readonly<Record<string, unknown>>
@@ -103,12 +102,12 @@ const checkHeaders = (headers: Headers.Headers, prefix: string): Issue | undefin
 interface Content {
   readonly contentType: string
   /** Makes the body of one attempt. */
-  readonly body: () => RawRequest["body"]
+  readonly body: () => string | HttpBody.HttpBody
 }
 
 /** A valid request without the headers that differ from attempt to attempt. */
 export interface EncodedRequest {
-  readonly method: RawRequest["method"]
+  readonly method: Any["method"]
   /** The path and query that follow the base URL. */
   readonly target: string
   readonly content: Content | undefined
@@ -258,7 +257,7 @@ export const requestHeaders = (
 })
 
 /** The body of a request, for one attempt. */
-export const requestBody = ({ content }: EncodedRequest): RawRequest["body"] =>
+export const requestBody = ({ content }: EncodedRequest): string | HttpBody.HttpBody =>
   content === undefined ? HttpBody.empty : content.body()
 
 /** Recognizes contents of files that have no strings. */

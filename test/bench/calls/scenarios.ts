@@ -18,6 +18,7 @@ export const clients: ReadonlyArray<Client> = [
   { name: "undici", program: "undici" },
   { name: "ours-lean", program: "ours", env: { VARIANT: "lean" } },
   { name: "ours-lean-traced", program: "ours", env: { VARIANT: "traced" } },
+  { name: "ours-wrapped", program: "ours", env: { VARIANT: "wrapped" } },
   { name: "ours-stock", program: "ours", env: { VARIANT: "stock" } },
   { name: "fetch", program: "fetch" },
   { name: "got", program: "got" },

@@ -1,8 +1,9 @@
 /**
- * Variants of this library: `lean` is its layer for Node, `traced` adds a tracer that keeps spans, `stock` uses the platform's
- * own client over undici.
+ * Variants of this library: `lean` is its layer for Node, `traced` adds a tracer that keeps spans, `wrapped` wraps its HTTP client as users
+ * do, `stock` uses the platform's own client over undici.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as HttpClient from "@effect/platform/HttpClient"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -31,13 +32,18 @@ const variables = (origin: string) =>
 const lean = (origin: string) =>
   Node.layerConfig.pipe(Layer.provide(Layer.setConfigProvider(ConfigProvider.fromMap(variables(origin)))))
 
-const stock = (origin: string) =>
+/** Looks at each request and each response. */
+const looking = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
+  client.pipe(HttpClient.mapRequest((request) => request), HttpClient.tap(() => Effect.void))
+
+/** The layers one by one, over an HTTP client. */
+const composed = (origin: string, http: Layer.Layer<HttpClient.HttpClient>) =>
   IdentityClient.layer({ baseUrl: `${origin}/api/v2` }).pipe(
     Layer.provide(RateLimiter.layer),
     Layer.provide(
       TokenProvider.layerClientCredentials({ authUrl: origin, clientId, clientSecret: Redacted.make(clientSecret) })
     ),
-    Layer.provide(NodeHttpClient.layerUndici)
+    Layer.provide(http)
   )
 
 const calls = {
@@ -46,7 +52,7 @@ const calls = {
   job: createUsersExport(job)
 }
 
-export type Variant = "lean" | "traced" | "stock"
+export type Variant = "lean" | "traced" | "wrapped" | "stock"
 
 const layerOf = (origin: string, variant: Variant) => {
   switch (variant) {
@@ -55,7 +61,11 @@ const layerOf = (origin: string, variant: Variant) => {
     case "traced":
       return Layer.merge(lean(origin), layerTracer)
     case "stock":
-      return stock(origin)
+      return composed(origin, NodeHttpClient.layerUndici)
+    case "wrapped": {
+      const wrapped = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, looking))
+      return composed(origin, Layer.provide(wrapped, Node.layerHttpClient))
+    }
   }
 }
 

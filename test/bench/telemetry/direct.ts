@@ -1,4 +1,4 @@
-/** Calls over a transport that responds at once, to measure the library alone. */
+/** Calls over a client that responds at once, to measure the library alone. */
 import * as Headers from "@effect/platform/Headers"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Redacted from "effect/Redacted"
 import { IdentityClient, listActionVersions, RateLimiter, TokenProvider } from "../../../src/index.js"
-import { withLeanTransport } from "../../../src/internal/http/exchange.js"
+import * as Collecting from "../../../src/internal/http/collecting.js"
 import type { RawResponse } from "../../../src/internal/http/rawExchange.js"
 import type { Run, ShouldContinue } from "../calls/client.js"
 import { actionId, check, type PayloadName, responseBodies, token } from "../calls/payloads.js"
@@ -26,10 +26,11 @@ const response: RawResponse = {
   redirected: false
 }
 
-const transport = withLeanTransport(HttpClient.make(() => Effect.never), () => (done) => {
-  queueMicrotask(() => done(Effect.succeed(response)))
-  return () => false
-})
+const transport = Collecting.over(HttpClient.make(() => Effect.never), () =>
+  Effect.succeed((done) => {
+    queueMicrotask(() => done(Effect.succeed(response)))
+    return () => false
+  }))
 
 const layer = IdentityClient.layer({ baseUrl: "https://tenant.example.com/api/v2" }).pipe(
   Layer.provide([
