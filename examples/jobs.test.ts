@@ -89,7 +89,7 @@ describe("jobs", () => {
       // The request arrives, but its response is lost: whether there is an export is unknown.
       yield* injectFault({ operation: "createUsersExport", cut: "before", carriedOut: true })
       const { error, id, state } = yield* inVirtualTime(watched(users))
-      assert.deepStrictEqual([state, error?.tag], ["failed", "UnknownStart"])
+      assert.deepStrictEqual([state, error?._tag === "ExportError" && error.reason], ["failed", "unknown-start"])
       yield* inVirtualTime(report(id))
       const { status } = yield* Jobs.Jobs
       assert.strictEqual((yield* status(id)).state, "failed")

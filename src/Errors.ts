@@ -6,9 +6,12 @@ import type * as Cause from "effect/Cause"
 import type * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
 import type * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import { defined } from "./internal/runtime/defined.js"
 import { OperationError } from "./internal/runtime/operationError.js"
+import { type EncodedError, ofClasses, ofOther, omittable, type OtherError } from "./internal/schema/errorSchema.js"
 
+export { type EncodedError, OtherError } from "./internal/schema/errorSchema.js"
 export { concerns, isTransient, outcome } from "./internal/runtime/failures.js"
 
 /** The fields that all failures reported by the service share. @since 0.1.0 @category models */
@@ -267,3 +270,75 @@ export class UnexpectedResponse extends OperationError("UnexpectedResponse")<
 
 /** The failures that every operation can have in addition to those that it declares. @since 0.1.0 @category models */
 export type ClientError = InvalidInput | TokenError | TransportError | UnexpectedResponse
+
+/** A failure of a call that may come from another process, or from an earlier run. @since 0.1.0 @category models */
+export type Failure =
+  | ClientError
+  | BadRequest
+  | Unauthorized
+  | InsufficientScope
+  | Forbidden
+  | PaymentRequired
+  | NotFound
+  | Conflict
+  | Gone
+  | PreconditionFailed
+  | ContentTooLarge
+  | InternalServerError
+  | ServiceUnavailable
+  | RateLimited
+  | OtherError
+
+/**
+ * Writes a failure of a call as JSON, and reads it as an error of the same class. Bodies (`raw`, `value`) and token quotas are not written. What
+ * has another form, such as the tag of a later version, is read as an `OtherError`.
+ * @since 0.1.0 @category schemas
+ */
+export const Failure: Schema.Schema<Failure, EncodedError> = /* @__PURE__ */ Schema.suspend(() => {
+  const { DurationFromMillis, Literal, Number, String } = Schema
+  const details = {
+    operation: String,
+    errorCode: Schema.optional(String),
+    requestId: Schema.optional(String),
+    retryAfter: Schema.optional(DurationFromMillis)
+  }
+  return Schema.Union(
+    ofClasses({ BadRequest, Unauthorized, Forbidden, PaymentRequired, NotFound, Conflict, Gone }, details),
+    ofClasses({ PreconditionFailed, ContentTooLarge, InternalServerError, ServiceUnavailable }, details),
+    ofClasses({ InsufficientScope }, { ...details, required: Schema.Array(String) }),
+    ofClasses({ RateLimited }, {
+      ...details,
+      source: Literal("service", "limiter"),
+      limit: omittable(Number),
+      remaining: omittable(Number),
+      resetAt: omittable(Schema.DateTimeUtc)
+    }),
+    ofClasses({ InvalidInput }, {
+      operation: String,
+      issues: Schema.Array(Schema.Struct({ path: String, message: String }))
+    }),
+    ofClasses({ TokenError }, {
+      operation: String,
+      status: omittable(Number),
+      error: omittable(String),
+      description: omittable(String),
+      retryAfter: omittable(DurationFromMillis),
+      code: omittable(String)
+    }),
+    ofClasses({ TransportError }, {
+      operation: String,
+      outcome: Literal("not-sent", "unknown", "done"),
+      code: omittable(String)
+    }),
+    ofClasses({ UnexpectedResponse }, {
+      ...details,
+      status: Number,
+      reason: Literal("status", "redirect", "html", "encoding", "json", "schema", "size", "endless", "incomplete"),
+      contentType: omittable(String),
+      path: omittable(String),
+      shape: String,
+      outcome: omittable(Literal("done", "not-done", "unknown"))
+    }),
+    ofOther
+  )
+})

@@ -29,6 +29,7 @@ export {
   states,
   type Status
 } from "./jobs/model.js"
+export { Failure } from "./jobs/failures.js"
 export { layerTenants, TenantFailure, Tenants } from "./jobs/tenants.js"
 
 /** Makes a redelivery to submit. @since 0.1.0 @category constructors @example `Jobs.redelivery({ tenant, key: "night", stream, events })` */

@@ -46,7 +46,7 @@ export {
   type FilteredResult
 } from "./internal/redelivery/filtered.js"
 export { type Journal, JournalError } from "./internal/redelivery/journal.js"
-export { type Outcome, outcomes, type Reason, type Result } from "./internal/redelivery/outcome.js"
+export { type Outcome, outcomes, type Result } from "./internal/redelivery/outcome.js"
 export type { Progress } from "./internal/redelivery/progress.js"
 
 /** The options of a run. @since 0.1.0 @category models */

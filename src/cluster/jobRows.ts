@@ -1,6 +1,7 @@
 /** Rows of the tables as jobs and events. */
 import * as Schema from "effect/Schema"
 import { entryOf, resultOf } from "../jobs/entries.js"
+import { Failure } from "../jobs/failures.js"
 import { endStates, type Kind, type State } from "../jobs/model.js"
 import type { Change, JobRecord, ListedEvent, ListedResult } from "../jobs/store.js"
 
@@ -23,16 +24,16 @@ export interface JobRow {
   readonly ended_at: number | null
 }
 
-const decodeReason = Schema.decodeSync(
-  Schema.parseJson(Schema.Struct({ tag: Schema.String, message: Schema.String }))
-)
+const Stored = Schema.parseJson(Failure)
+const decodeFailure = Schema.decodeSync(Stored)
+const encodeFailure = Schema.encodeSync(Stored)
 
 export const toJob = ({ ended_at, error, export_job, is_loaded, submitted_at, ...row }: JobRow): JobRecord => ({
   ...row,
   isLoaded: is_loaded,
   submittedAt: submitted_at,
   ...(export_job !== null && { exportJob: export_job }),
-  ...(error !== null && { error: decodeReason(error) }),
+  ...(error !== null && { error: decodeFailure(error) }),
   ...(ended_at !== null && { endedAt: ended_at })
 })
 
@@ -44,7 +45,7 @@ export const changeParameters = (change: Change): ReadonlyArray<unknown> => [
   "exportJob" in change,
   change.exportJob ?? null,
   "error" in change,
-  change.error === undefined ? null : JSON.stringify(change.error),
+  change.error === undefined ? null : encodeFailure(change.error),
   "endedAt" in change,
   change.endedAt ?? null
 ]

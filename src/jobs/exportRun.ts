@@ -4,26 +4,25 @@ import * as Schedule from "effect/Schedule"
 import { outcome } from "../Errors.js"
 import type * as Exports from "../Exports.js"
 import { IdentityClient } from "../IdentityClient.js"
+import { ExportError } from "../internal/exports/exportError.js"
 import * as Job from "../internal/exports/job.js"
 import { claimed } from "../internal/redelivery/claim.js"
 import { passesWithTime } from "../internal/runtime/failures.js"
 import { createUsersExport } from "../operations/createUsersExport.js"
 import { getJob } from "../operations/getJob.js"
 import { decodeExport } from "./definition.js"
-import { Failed, failed, passing, type RunFailure, unavailable } from "./failures.js"
+import { failed, passing, type RunFailure, unavailable } from "./failures.js"
 import { endStates, type JobStoreError, type RunOptions } from "./model.js"
-import { jobLost, type JobRecord, type JobStore, starting } from "./store.js"
+import { type JobRecord, type JobStore, starting } from "./store.js"
 
-const unknownStart = new Failed({
-  error: {
-    tag: "UnknownStart",
-    message:
-      "it is not known whether the service has started a job: `resume` starts another, unless its id is known by then"
-  }
-})
-
-/** The service does not know a job any more. A tag of its own: errors of a tenant's layer may be called `NotFound`, too. */
-const lost = ({ message }: Exports.Failure) => new Failed({ error: { tag: jobLost, message } })
+const unknownStart = () =>
+  failed(
+    new ExportError({
+      reason: "unknown-start",
+      message:
+        "it is not known whether the service has started a job: `resume` starts another, unless its id is known by then"
+    })
+  )
 
 /** An export that failed by itself, such as one that takes too long, is not tried again. */
 const toRunFailure = (error: Exports.Failure): RunFailure =>
@@ -50,7 +49,7 @@ const start = (store: JobStore, record: JobRecord) =>
       Effect.catchAll((error) =>
         outcome(error) === "not-done"
           ? Effect.zipRight(isNoted ? orNotRunning(note(undefined)) : Effect.void, Effect.fail(toRunFailure(error)))
-          : Effect.fail(unknownStart)
+          : Effect.fail(unknownStart())
       )
     )
     return (yield* Job.start(claimed(client, create, claim), (id) => orNotRunning(Effect.retry(note(id), noteAgain))))
@@ -68,7 +67,7 @@ export const runExport = (
   onResponse: Effect.Effect<void>
 ): Effect.Effect<void, RunFailure, IdentityClient> =>
   Effect.gen(function*() {
-    if (record.exportJob === starting) return yield* unknownStart
+    if (record.exportJob === starting) return yield* unknownStart()
     const id = record.exportJob ?? (yield* Effect.zipLeft(start(store, record), onResponse))
     const client = yield* IdentityClient
     const look = Effect.zipLeft(client.execute(getJob.endpoint, { id }), onResponse)
@@ -80,7 +79,7 @@ export const runExport = (
         // The run that has started the job needs no clock that agrees with the service's.
         countFrom: record.exportJob === undefined ? "wait" : "creation"
       }),
-      (error) => error._tag === "NotFound" ? lost(error) : toRunFailure(error)
+      toRunFailure
     )
     yield* Effect.mapError(Job.linkOf(job), failed)
   })

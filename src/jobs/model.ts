@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import { InvalidInput } from "../Errors.js"
 import { integerIssues } from "../internal/schema/issues.js"
 import type * as Redelivery from "../Redelivery.js"
+import type { Failure } from "./failures.js"
 
 /** The kinds of jobs. @since 0.1.0 @category models */
 export type Kind = "redelivery" | "export"
@@ -59,7 +60,7 @@ export interface Status {
   /** The id of an export's job in the service, once it is known. */
   readonly exportJob?: string
   /** The reason why the job has failed. */
-  readonly error?: Redelivery.Reason
+  readonly error?: Failure
   /** The time at which the job was submitted, in milliseconds since 1970. */
   readonly submittedAt: number
   /** The time at which the job ended, in milliseconds since 1970. */

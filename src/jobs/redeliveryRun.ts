@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Deliveries from "../Deliveries.js"
-import { type InvalidInput, isTransient } from "../Errors.js"
+import { type Failure, type InvalidInput, isTransient } from "../Errors.js"
 import type { IdentityClient } from "../IdentityClient.js"
 import { passesWithTime } from "../internal/runtime/failures.js"
 import { withFiber } from "../internal/runtime/fiber.js"
@@ -12,7 +12,7 @@ import * as Metrics from "../internal/telemetry/metrics.js"
 import type { Delivery } from "../operations/listDeliveries.js"
 import * as Redelivery from "../Redelivery.js"
 import { decodeRedelivery, isEvent } from "./definition.js"
-import { Failed, failed, passing, type RunFailure, unavailable } from "./failures.js"
+import { failed, passing, type RunFailure, unavailable } from "./failures.js"
 import type { RunOptions } from "./model.js"
 import type { JobRecord, JobStore } from "./store.js"
 
@@ -106,14 +106,17 @@ export const runRedelivery = (
         ? Effect.void
         : Effect.zipRight(count(result), ["invalid", "unknown"].includes(result.outcome) ? Effect.void : onResponse)
     const options = { stream, journal, concurrency, giveUpAfter, grace, lockExpiry, stopAfter }
-    const failures = yield* Stream.runFold(
-      Redelivery.run(ids, options).pipe(Stream.mapError(toRunFailure), Stream.tap(note)),
-      0,
-      (count, { outcome, recalled }) => outcome === "failed" && !recalled ? count + 1 : count
-    )
-    if (failures >= stopAfter) {
-      return yield* new Failed({
-        error: { tag: "TooManyFailures", message: `${failures} events were not accepted; the others were not sent` }
-      })
+    let failures = 0
+    let last: Failure | undefined
+    const results = Redelivery.run(ids, options).pipe(Stream.mapError(toRunFailure), Stream.tap(note))
+    yield* Stream.runForEach(results, ({ error, outcome, recalled }) =>
+      Effect.sync(() => {
+        if (outcome !== "failed" || recalled) return
+        failures++
+        last = error
+      }))
+    if (last !== undefined && failures >= stopAfter) {
+      const message = `${failures} events were not accepted; the others were not sent`
+      return yield* failed(new Redelivery.RunError({ reason: "tooManyFailures", message, error: last }))
     }
   })

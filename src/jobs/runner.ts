@@ -5,11 +5,12 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { IdentityClient } from "../IdentityClient.js"
+import { failureName } from "../internal/runtime/failures.js"
 import { clockOf, runUntil, withFiber } from "../internal/runtime/fiber.js"
 import { monotonicMillis } from "../internal/runtime/monotonicClock.js"
 import * as Metrics from "../internal/telemetry/metrics.js"
 import { runExport } from "./exportRun.js"
-import { Failed, foreignReason, passing, type RunFailure } from "./failures.js"
+import { type Failure, foreign, passing, type RunFailure } from "./failures.js"
 import { activeStates, endStates, type Kind, type RunOptions, type State } from "./model.js"
 import { runRedelivery } from "./redeliveryRun.js"
 import type { JobRecord, JobStore } from "./store.js"
@@ -26,14 +27,13 @@ const whileRunning = <A, E, R>(kind: Kind, self: Effect.Effect<A, E, R>): Effect
     return Effect.acquireUseRelease(add(1), () => self, () => add(-1))
   })
 
-const noClient = ({ error }: TenantFailure) =>
-  new Failed({ error: foreignReason(error, "there is no client for the tenant: its layer has failed") })
+const noClient = ({ error }: TenantFailure) => foreign(error, "there is no client for the tenant: its layer has failed")
 
 /** A defect of one job, such as a tenant's own layer may have, is a failure of that job. */
 const defective = (defect: unknown) =>
   Effect.zipRight(
     Effect.logError("a job failed unexpectedly", Cause.die(defect)),
-    new Failed({ error: foreignReason(defect, "the job failed unexpectedly: the log of its process says more") })
+    foreign(defect, "the job failed unexpectedly: the log of its process says more")
   )
 
 /** Checks that a job was not removed or resumed since it was seen. */
@@ -61,7 +61,7 @@ export const makeRunner = (options: RunnerOptions): (id: string) => Effect.Effec
   const { giveUpAfter = "1 day", pollInterval = "2 seconds", store, tenants } = options
 
   /** Ends a job, unless it was resumed or removed since this run began. */
-  const end = (job: JobRecord, state: State, error?: Failed["error"]) =>
+  const end = (job: JobRecord, state: State, error?: Failure) =>
     withFiber((fiber) =>
       store.update(job, activeStates, { state, error, endedAt: clockOf(fiber).unsafeCurrentTimeMillis() }).pipe(
         Effect.mapError(passing),
@@ -136,7 +136,9 @@ export const makeRunner = (options: RunnerOptions): (id: string) => Effect.Effec
       ).pipe(
         Effect.catchTag("Passing", ({ error, isService }) =>
           // The message of a failed call may hold text of the service.
-          Effect.logWarning(`a job cannot go on now, and is tried again: ${isService ? error.tag : error.message}`)
+          Effect.logWarning(
+            `a job cannot go on now, and is tried again: ${isService ? failureName(error) : error.message}`
+          )
             .pipe(
               Effect.zipRight(Effect.sleep(run.wait)),
               Effect.zipRight(Effect.suspend(() =>

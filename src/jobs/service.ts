@@ -25,7 +25,7 @@ import {
   type State,
   type Status
 } from "./model.js"
-import { jobLost, type JobRecord, type JobStore, type ListedResult, type NewJob, starting } from "./store.js"
+import { type JobRecord, type JobStore, type ListedResult, type NewJob, starting } from "./store.js"
 import type { Tenants } from "./tenants.js"
 
 /** The number of events or jobs that one request to the storage reads or writes. */
@@ -200,8 +200,11 @@ export const makeService = (
     })
 
   /** An export whose job in the service has failed, or is not known, here or there, needs another one. */
-  const needsAnother = ({ error, exportJob }: JobRecord): boolean =>
-    exportJob === starting || error?.tag === "ExportError" || error?.tag === jobLost
+  const needsAnother = ({ error, exportJob }: JobRecord): boolean => {
+    if (exportJob === starting || error?._tag === "NotFound") return true
+    return error?._tag === "ExportError" ? error.reason !== "unknown-start" : error?._tag === "OtherError" &&
+      ["ExportError", "JobLost"].includes(error.tag) // as an earlier version has written them
+  }
 
   const resume = (id: string) =>
     Effect.gen(function*() {

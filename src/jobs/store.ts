@@ -1,14 +1,13 @@
 /** The storage of jobs. One is in memory, one in files, one in PostgreSQL. */
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
+import type * as Errors from "../Errors.js"
 import type * as Redelivery from "../Redelivery.js"
+import type { Failure } from "./failures.js"
 import type { Counts, JobNotFound, JobOutcome, JobStoreError, Kind, ListFilter, State } from "./model.js"
 
 /** The value of `exportJob` while the job is being started. If it stays, it is not known whether there is one. */
 export const starting = ""
-
-/** The tag of the error of an export whose job the service does not know any more. */
-export const jobLost = "JobLost"
 
 /** A job that is stored. */
 export interface JobRecord {
@@ -25,7 +24,7 @@ export interface JobRecord {
   readonly resumed: number
   /** The job of an export in the service, or `starting`. */
   readonly exportJob?: string
-  readonly error?: Redelivery.Reason
+  readonly error?: Failure
   readonly submittedAt: number
   readonly endedAt?: number
 }
@@ -39,7 +38,7 @@ export interface Change {
   readonly isLoaded?: boolean
   readonly resumed?: number
   readonly exportJob?: string | undefined
-  readonly error?: Redelivery.Reason | undefined
+  readonly error?: Failure | undefined
   readonly endedAt?: number | undefined
 }
 
@@ -53,7 +52,7 @@ export interface ListedEvent {
 /** An event with its outcome. */
 export interface ListedResult extends ListedEvent {
   readonly outcome: JobOutcome
-  readonly error?: Redelivery.Reason
+  readonly error?: Errors.Failure
 }
 
 /** A part of a list: what comes after a position, or after a job. */

@@ -8,16 +8,15 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
+import * as Schema from "effect/Schema"
 import { acquire } from "../internal/redelivery/lock.js"
 import { withStoreFailure } from "../internal/redelivery/storeFailure.js"
+import { Failure } from "../jobs/failures.js"
 import type { Keeper, KeptJob } from "../jobs/memoryStore.js"
-import { JobStoreError } from "../jobs/model.js"
+import { JobStoreError, states } from "../jobs/model.js"
 import type { JobRecord } from "../jobs/store.js"
 import * as Journal from "./fileJournal.js"
-
-const version = 1
 
 const storeError = ({ message }: { readonly message: string }) =>
   new JobStoreError({ message: `the directory of the jobs cannot be used: ${message}` })
@@ -34,13 +33,26 @@ const wasRemoved = (name: string): boolean => name.startsWith("removed-")
 
 const parse = (text: string): unknown => Either.getOrUndefined(Either.try((): unknown => JSON.parse(text)))
 
-const parseRecord = (id: string, text: string): JobRecord | undefined => {
-  const value = parse(text)
-  return Predicate.isRecord(value) && value["version"] === version && Predicate.isRecord(value["job"]) &&
-      value["job"]["id"] === id
-    ? value["job"] as unknown as JobRecord // sound: this version writes it so
-    : undefined
-}
+/** The file of a job. */
+const Stored = Schema.parseJson(Schema.Struct({
+  version: Schema.Literal(1),
+  job: Schema.Struct({
+    id: Schema.String,
+    kind: Schema.Literal("redelivery", "export"),
+    tenant: Schema.String,
+    key: Schema.String,
+    definition: Schema.String,
+    state: Schema.Literal(...states),
+    isLoaded: Schema.Boolean,
+    resumed: Schema.Number,
+    exportJob: Schema.optionalWith(Schema.String, { exact: true }),
+    error: Schema.optionalWith(Failure, { exact: true }),
+    submittedAt: Schema.Number,
+    endedAt: Schema.optionalWith(Schema.Number, { exact: true })
+  })
+}))
+const decodeStored = Schema.decodeOption(Stored)
+const encodeStored = Schema.encodeSync(Stored)
 
 const parseEvents = (text: string): ReadonlyArray<string> | undefined => {
   const value = parse(text)
@@ -67,7 +79,7 @@ export const make = (directory: string, lockExpiry: Duration.DurationInput) =>
       )
     const write = (id: string, key: string, value: string) =>
       Effect.flatMap(open(pathOf(id)), (store) => Effect.mapError(store.set(key, value), storeError))
-    const saveJob = (job: JobRecord) => write(job.id, "job", JSON.stringify({ version, job }))
+    const saveJob = (job: JobRecord) => write(job.id, "job", encodeStored({ version: 1, job }))
 
     const root = yield* open(directory)
     const now = yield* Clock.currentTimeMillis
@@ -107,11 +119,11 @@ export const make = (directory: string, lockExpiry: Duration.DurationInput) =>
           yield* Effect.mapError(removeFolder(id), storeError)
           return Option.none()
         }
-        const record = parseRecord(id, text.value)
-        if (record === undefined) {
+        const stored = decodeStored(text.value)
+        if (Option.isNone(stored) || stored.value.job.id !== id) {
           return yield* new JobStoreError({ message: "it is damaged, or a later version has written it" })
         }
-        return Option.some({ record, events: yield* readEvents(store) })
+        return Option.some({ record: stored.value.job, events: yield* readEvents(store) })
       })
 
     /** Loads a job. One that cannot be read is left alone, and does not keep the others. */

@@ -32,7 +32,7 @@ const status = (status: number) => new (class extends Errors.statusError("Teapot
 
 const raw = Redacted.make("")
 const about = { id: "job_1", message: "No." }
-const reason = { tag: "NotFound", message: "No." }
+const reason = new Errors.NotFound(details)
 
 type Row = readonly [title: string, error: unknown, verdict: readonly [string, boolean, string]]
 
@@ -140,6 +140,11 @@ const rows: ReadonlyArray<Row> = [
     true,
     "service"
   ]],
+  [
+    "RunError, tooManyFailures",
+    new Redelivery.RunError({ ...about, reason: "tooManyFailures", error: reason }),
+    refused
+  ],
   ["JournalError, locked", new Redelivery.JournalError({ reason: "locked", message: "No." }), [
     "unknown",
     true,
@@ -159,6 +164,7 @@ const rows: ReadonlyArray<Row> = [
     true,
     "client"
   ]],
+  ["OtherError", new Errors.OtherError({ tag: "NotFound", message: "No." }), ["unknown", false, "call"]],
   ["StoreUnavailable", new SharedStore.StoreUnavailable(), storeFailed],
 
   ["an error of a file system", new SystemError({ reason: "Busy", module: "Stream", method: "read" }), [

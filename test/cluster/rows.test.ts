@@ -1,5 +1,6 @@
 /** Tests of the rows of the tables: which jobs, events, results and numbers they stand for. */
 import { assert, describe, it } from "@effect/vitest"
+import { Duration } from "effect"
 import { type CountRow, toCounts } from "../../src/cluster/counts.js"
 import {
   changeParameters,
@@ -10,6 +11,7 @@ import {
   toJob,
   toResults
 } from "../../src/cluster/jobRows.js"
+import { Errors } from "../../src/index.js"
 import type { Change, ListedResult } from "../../src/jobs/store.js"
 import { entry, newJob } from "../support/jobStores.js"
 
@@ -38,19 +40,36 @@ describe("the row of a job", () => {
       is_loaded: true,
       resumed: 2,
       export_job: "",
-      error: "{\"tag\":\"JobLost\",\"message\":\"It is \\u0000 gone.\"}",
+      error:
+        "{\"tag\":\"NotFound\",\"message\":\"getJob: It is \\u0000 gone.\",\"operation\":\"getJob\",\"retryAfter\":5}",
       ended_at: 0
     })
-    assert.deepStrictEqual(failed, {
+    assert.deepStrictEqual<unknown>(failed, {
       ...job,
       state: "failed",
       isLoaded: true,
       resumed: 2,
       exportJob: "",
-      error: { tag: "JobLost", message: "It is \u0000 gone." },
+      error: failed.error,
       submittedAt,
       endedAt: 0
     })
+    assert.deepStrictEqual({ ...failed.error }, {
+      _tag: "NotFound",
+      status: 404,
+      operation: "getJob",
+      retryAfter: Duration.millis(5)
+    })
+    assert.strictEqual(failed.error?.message, "getJob: It is \u0000 gone.")
+  })
+
+  it("has the tag and the message of an error that an earlier version has written", () => {
+    const { error } = toJob({ ...row, error: "{\"tag\":\"JobLost\",\"message\":\"It is gone.\"}" })
+    assert.deepStrictEqual([error?._tag, error?._tag === "OtherError" && error.tag, error?.message], [
+      "OtherError",
+      "JobLost",
+      "It is gone."
+    ])
   })
 
   it.each<readonly [string, Change, ReadonlyArray<unknown>]>([
@@ -62,10 +81,20 @@ describe("the row of a job", () => {
         isLoaded: false,
         resumed: 0,
         exportJob: "",
-        error: { tag: "Lost", message: "a" },
+        error: new Errors.TokenError({ operation: "o", message: "a", status: 401 }),
         endedAt: 0
       },
-      ["failed", false, 0, true, "", true, "{\"tag\":\"Lost\",\"message\":\"a\"}", true, 0]
+      [
+        "failed",
+        false,
+        0,
+        true,
+        "",
+        true,
+        "{\"operation\":\"o\",\"status\":401,\"tag\":\"TokenError\",\"message\":\"o: a\"}",
+        true,
+        0
+      ]
     ],
     [
       "loses what it removes",
@@ -111,7 +140,7 @@ describe("the rows of events", () => {
     ["have the one of their entry", ofEvent("running", entry("e", "accepted")), [result("accepted")]],
     ["have the reason of their entry", ofEvent("done", entry("e", "failed", "r", "No.")), [{
       ...result("failed"),
-      error: { tag: "Error", message: "No." }
+      error: new Errors.OtherError({ tag: "Error", message: "No." })
     }]],
     ["have an unknown one by an entry of another event", ofEvent("failed", entry("f", "accepted")), [
       result("unknown")

@@ -1,6 +1,7 @@
 /** Tests of the storage in memory: what it asks of its keeper, and what its journals do once their job is over or cannot be kept. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
+import { Errors } from "../../src/index.js"
 import { storeFailure } from "../../src/internal/redelivery/storeFailure.js"
 import { type Keeper, keepNothing, make } from "../../src/jobs/memoryStore.js"
 import { JobStoreError, type State } from "../../src/jobs/model.js"
@@ -128,7 +129,12 @@ describe("the storage in memory", () => {
       yield* (yield* store.journal("a")).set(keyOf("refused"), entry("refused", "failed", "r", "No."))
       assert.deepStrictEqual(yield* store.results("a", all), [
         { position: 1, id: "sent", outcome: "accepted" },
-        { position: 2, id: "refused", outcome: "failed", error: { tag: "Error", message: "No." } }
+        {
+          position: 2,
+          id: "refused",
+          outcome: "failed",
+          error: new Errors.OtherError({ tag: "Error", message: "No." })
+        }
       ])
     }))
 })

@@ -3,7 +3,7 @@ import { FetchHttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Fiber, Option, Stream, TestClock } from "effect"
 import { gzipSync } from "node:zlib"
-import { getJob, IdentityClient } from "../../src/index.js"
+import { Errors, Exports, getJob, IdentityClient } from "../../src/index.js"
 import * as Jobs from "../../src/Jobs.js"
 import { keepNothing, make } from "../../src/jobs/memoryStore.js"
 import { JobConflict, JobNotFound, JobStoreError, RowsUnavailable } from "../../src/jobs/model.js"
@@ -68,7 +68,12 @@ describe("the results of a job", () => {
       yield* journal.set(keyOf("refused"), entry("refused", "failed", "r", "No."))
       assert.deepStrictEqual(yield* collected(jobs.results("a")), [
         { id: "sent", outcome: "accepted", recalled: false },
-        { id: "refused", outcome: "failed", recalled: false, error: { tag: "Error", message: "No." } }
+        {
+          id: "refused",
+          outcome: "failed",
+          recalled: false,
+          error: new Errors.OtherError({ tag: "Error", message: "No." })
+        }
       ])
     }))
 })
@@ -106,8 +111,10 @@ describe("the list of jobs", () => {
     }))
 })
 
+const details = { operation: "getJob", message: "No." }
+
 describe("the status of a job", () => {
-  const error = { tag: "Forbidden", message: "No." }
+  const error = new Errors.Forbidden(details)
 
   it.effect.each<readonly [string, Change, object]>([
     ["a job that runs", { state: "running" }, { state: "running" }],
@@ -232,12 +239,23 @@ describe("a submitted job", () => {
 
 describe("a job that goes on", () => {
   const exportJob = "job_1"
+  const exportError = (reason: Exports.ExportReason) => new Exports.ExportError({ reason, message: "No." })
 
   it.effect.each<readonly [string, Change, { readonly exportJob?: string }]>([
-    ["with the job that it has", { exportJob, error: { tag: "TransportError", message: "No." } }, { exportJob }],
+    ["with the job that it has", {
+      exportJob,
+      error: new Errors.TransportError({ ...details, outcome: "unknown" })
+    }, { exportJob }],
+    ["with the job that is known by now", { exportJob, error: exportError("unknown-start") }, { exportJob }],
     ["with the job that it has, after it was cancelled", { exportJob }, { exportJob }],
-    ["with another job if that one has failed", { exportJob, error: { tag: "ExportError", message: "No." } }, {}],
-    ["with another job if that one is lost", { exportJob, error: { tag: "JobLost", message: "No." } }, {}],
+    ["with another job if that one has failed", { exportJob, error: exportError("job-failed") }, {}],
+    ["with another job if that one is lost", { exportJob, error: new Errors.NotFound(details) }, {}],
+    ...["ExportError", "JobLost"].map((tag) =>
+      ["with another job if an earlier version wrote so", {
+        exportJob,
+        error: new Errors.OtherError({ tag, message: "No." })
+      }, {}] as const
+    ),
     ["with another job if it is not known whether there is one", { exportJob: "" }, {}]
   ])("has no error and no end any more, and goes on %s", ([, change, expected]) =>
     Effect.gen(function*() {

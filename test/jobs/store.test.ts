@@ -3,6 +3,7 @@ import { NodeFileSystem, NodePath } from "@effect/platform-node"
 import { assert, describe, it, type Vitest } from "@effect/vitest"
 import { Effect, Layer, Option, type Scope } from "effect"
 import { makeJobStore } from "../../src/cluster/jobStore.js"
+import { Errors } from "../../src/index.js"
 import * as MemoryStore from "../../src/jobs/memoryStore.js"
 import type { JobNotFound, JobStoreError, State } from "../../src/jobs/model.js"
 import type { JobStore } from "../../src/jobs/store.js"
@@ -87,7 +88,7 @@ const contract = <R>(
     Effect.gen(function*() {
       yield* store.create(newJob("a"))
       assert.isFalse(yield* store.update(seen("a"), ["running", "waiting"], { state: "done" }))
-      const error = { tag: "Forbidden", message: "no\u0000 \ud800 \"ü\"" }
+      const error = new Errors.Forbidden({ operation: "getJob", message: "no\u0000 \ud800 \"ü\"", requestId: "r" })
       assert.isTrue(
         yield* store.update(seen("a"), ["loading"], {
           state: "failed",
@@ -107,6 +108,7 @@ const contract = <R>(
         endedAt: 2000.5
       }
       assert.deepStrictEqual<unknown>(Option.getOrThrow(yield* store.get("a")), failed)
+      assert.deepStrictEqual({ ...Option.getOrThrow(yield* store.get("a")).error }, { ...error })
       assert.isTrue(yield* store.update(seen("a", { resumed: 2 }), ["failed"], { isLoaded: true }))
       assert.deepStrictEqual<unknown>(Option.getOrThrow(yield* store.get("a")), { ...failed, isLoaded: true })
       assert.isTrue(
@@ -245,7 +247,7 @@ const contract = <R>(
       const message = "line\n\u0000 \ud800 {\"outcome\":\"gone\"}"
       yield* journal.set(keyOf("e"), entry("e", "failed", "r", message))
       const [result] = yield* store.results("a", all)
-      assert.deepStrictEqual(result?.error, { tag: "Error", message })
+      assert.deepStrictEqual(result?.error, new Errors.OtherError({ tag: "Error", message }))
       assert.strictEqual((yield* store.counts("a")).outcomes.failed, 1)
     }))
 

@@ -6,7 +6,7 @@ import { Errors } from "../../src/index.js"
 import { subjectOf } from "../../src/internal/redelivery/ending.js"
 import { decodeEntry, JournalError, keyOf } from "../../src/internal/redelivery/journal.js"
 import * as Lock from "../../src/internal/redelivery/lock.js"
-import { type CallFailure, interrupted, outcomeOf, reasonOf } from "../../src/internal/redelivery/outcome.js"
+import { type CallFailure, interrupted, outcomeOf } from "../../src/internal/redelivery/outcome.js"
 import { storeFailure } from "../../src/internal/redelivery/storeFailure.js"
 
 const details = { operation: "redeliverEvent", message: "No." }
@@ -59,11 +59,14 @@ describe("a failed call", () => {
     assert.deepStrictEqual([subjectOf(error), outcomeOf(error)], [subject, outcome])
   })
 
-  it("gives its tag and its message as the reason", () => {
-    assert.deepStrictEqual(reasonOf(new Errors.NotFound(details)), { tag: "NotFound", message: "redeliverEvent: No." })
-    assert.deepStrictEqual(interrupted, {
+  it("that the end of its run interrupted has no response", () => {
+    const { error, outcome } = interrupted()
+    assert.strictEqual(outcome, "unknown")
+    assert.deepInclude(error, {
+      _tag: "TransportError",
       outcome: "unknown",
-      error: { tag: "Interrupted", message: "the run ended before the response arrived" }
+      code: "interrupted",
+      message: "redeliverEvent: the run ended before the response arrived"
     })
   })
 })
@@ -83,12 +86,19 @@ describe("a failure of a store", () => {
 })
 
 describe("an entry of a journal", () => {
-  it("may have an error with a tag and a message, but no empty one", () => {
+  it("may have an error with a tag and a message, as earlier versions wrote it, but no empty one", () => {
     const entry = { id: "evt_1", run: "a", outcome: "failed" } as const
-    const error = { tag: "BadRequest", message: "No." }
     const decoded = (value: object) => Option.getOrUndefined(decodeEntry(JSON.stringify(value)))
     assert.deepStrictEqual(decoded(entry), entry)
-    assert.deepStrictEqual(decoded({ ...entry, error }), { ...entry, error })
+    const line =
+      "{\"id\":\"evt_1\",\"run\":\"a\",\"outcome\":\"failed\",\"error\":{\"tag\":\"BadRequest\",\"message\":\"No.\"}}"
+    assert.deepStrictEqual(
+      decodeEntry(line),
+      Option.some({
+        ...entry,
+        error: new Errors.OtherError({ tag: "BadRequest", message: "No." })
+      })
+    )
     for (const bad of [null, {}, { tag: "BadRequest" }, { message: "No." }]) {
       assert.isUndefined(decoded({ ...entry, error: bad }))
     }

@@ -13,7 +13,7 @@ describe("a journal", () => {
       run: "r",
       outcome
     })),
-    { id: "a", run: "r", outcome: "failed", error: { tag: "Forbidden", message: "No." } }
+    { id: "a", run: "r", outcome: "failed", error: new Errors.Forbidden({ ...failure, requestId: "req_1" }) }
   ]
   it.effect.each(entries)("reads the entry that was written: %j", (entry) =>
     Effect.gen(function*() {

@@ -20,6 +20,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Errors, IdentityClient, RateLimiter, Redelivery } from "../../src/index.js"
+import { interrupted } from "../../src/internal/redelivery/outcome.js"
 import { storeFailure } from "../../src/internal/redelivery/storeFailure.js"
 import * as Node from "../../src/Node.js"
 import * as Testing from "../../src/Testing.js"
@@ -93,7 +94,7 @@ describe("the result of an id", () => {
         const { entries, store } = memory()
         const [result] = yield* run([id], { journal: store }, tenant)
         assert.deepInclude(result, { outcome: "invalid", recalled: false })
-        assert.strictEqual(result?.error?.tag, "InvalidInput")
+        assert.strictEqual(result?.error?._tag, "InvalidInput")
         assert.deepStrictEqual(tenant.sent, [])
         assert.deepStrictEqual([...entries.keys()], ["journal"])
       })
@@ -224,12 +225,12 @@ describe("the journal", () => {
       entries.set(keyOf(idOf(2)), JSON.stringify({ id: idOf(2), run: "r", outcome: "sending" }))
       assert.deepStrictEqual(yield* run(ids(3), { journal: store, concurrency: 1 }, service()), [
         { id: idOf(0), outcome: "accepted", recalled: true },
-        { id: idOf(1), outcome: "gone", recalled: true, error: { tag: "NotFound", message: "redeliverEvent: No." } },
+        { id: idOf(1), outcome: "gone", recalled: true, error: new Errors.NotFound(failure) },
         {
           id: idOf(2),
           outcome: "unknown",
           recalled: true,
-          error: { tag: "Interrupted", message: "the run ended before the response arrived" }
+          error: interrupted().error!
         }
       ])
     }))

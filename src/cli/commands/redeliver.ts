@@ -4,6 +4,7 @@ import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Deliveries from "../../Deliveries.js"
 import * as Errors from "../../Errors.js"
@@ -173,6 +174,8 @@ const unknownEvents = ({ outcomes, unknown }: Redelivery.Progress): string =>
       outcomes.unknown > unknown.length ? ", …" : ""
     }\nCheck them; --repeat-unknown sends them again.`
 
+const encodeFailure = Schema.encodeSync(Errors.Failure)
+
 /** The codes of failures to reach the service that a setting causes. */
 const lasting = /\((?:ENOTFOUND|PROXY_4\d\d|\w*(?:CERT|UNABLE_TO_)\w*)\)/
 
@@ -228,7 +231,7 @@ const redeliverEach = (args: Parsed) =>
       })
     const print = (result: Redelivery.Result) =>
       args.json
-        ? Console.log(jsonLine(result))
+        ? Console.log(jsonLine({ ...result, ...(result.error && { error: encodeFailure(result.error) }) }))
         : Effect.zipRight(
           args.dryRun && result.outcome === "due" ? Console.log(result.id) : Effect.void,
           countReason(result)

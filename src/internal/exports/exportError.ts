@@ -3,6 +3,29 @@ import * as Data from "effect/Data"
 import type * as Redacted from "effect/Redacted"
 import { defined } from "../runtime/defined.js"
 
+/** All reasons why an export fails. */
+export const exportReasons = [
+  "job-failed",
+  "timeout",
+  "not-an-export",
+  "expired",
+  "unsafe-link",
+  "redirect",
+  "refused",
+  "status",
+  "network",
+  "length",
+  "changed",
+  "not-gzip",
+  "truncated",
+  "corrupt",
+  "unsupported",
+  "exists",
+  "unknown-start",
+  "other-export",
+  "superseded"
+] as const
+
 /**
  * The reason why an export failed.
  *
@@ -27,26 +50,7 @@ import { defined } from "../runtime/defined.js"
  * - `superseded`: another run writes the same file. This one has left it alone.
  * @since 0.1.0 @category models
  */
-export type ExportReason =
-  | "job-failed"
-  | "timeout"
-  | "not-an-export"
-  | "expired"
-  | "unsafe-link"
-  | "redirect"
-  | "refused"
-  | "status"
-  | "network"
-  | "length"
-  | "changed"
-  | "not-gzip"
-  | "truncated"
-  | "corrupt"
-  | "unsupported"
-  | "exists"
-  | "unknown-start"
-  | "other-export"
-  | "superseded"
+export type ExportReason = typeof exportReasons[number]
 
 /** An export that failed. Its message contains no link and no row. @since 0.1.0 @category errors */
 export class ExportError extends Data.TaggedError("ExportError")<{

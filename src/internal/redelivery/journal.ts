@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { Failure } from "../../Errors.js"
 import type { StoreFailure } from "./storeFailure.js"
 
 /**
@@ -38,13 +39,15 @@ const JournalEntry = Schema.parseJson(Schema.Struct({
   id: Schema.String,
   run: Schema.String,
   outcome: Schema.Literal("sending", "accepted", "notFailed", "gone", "unknown", "failed"),
-  error: Schema.optionalWith(Schema.Struct({ tag: Schema.String, message: Schema.String }), { exact: true })
+  error: Schema.optionalWith(Failure, { exact: true })
 }))
 /** A journal's entry about one event. */
 export type JournalEntry = typeof JournalEntry.Type
 
 /** Decodes the value of an entry. */
 export const decodeEntry = Schema.decodeOption(JournalEntry)
+
+const encodeEntry = Schema.encodeSync(JournalEntry)
 
 /** The entry `journal`. Of later versions only the number is known. */
 const Header = Schema.parseJson(Schema.Union(
@@ -73,7 +76,7 @@ export const readEntry = (store: EntryStore, id: string): Effect.Effect<Option.O
   )
 
 export const writeEntry = (store: EntryStore, entry: JournalEntry): Effect.Effect<void, JournalError> =>
-  Effect.mapError(store.set(keyOf(entry.id), JSON.stringify(entry)), storeError)
+  Effect.mapError(store.set(keyOf(entry.id), encodeEntry(entry)), storeError)
 
 /** Writes the entry that an event had before it was sent, or removes the one that it has: it was certainly not accepted. */
 export const restoreEntry = (

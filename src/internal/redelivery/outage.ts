@@ -12,7 +12,7 @@ import { failureName } from "../runtime/failures.js"
 import { makeDeferred, type Restore } from "../runtime/fiber.js"
 import { monotonicMillis } from "../runtime/monotonicClock.js"
 import { RunError, Stopped } from "./ending.js"
-import { type CallFailure, type Reason, reasonOf } from "./outcome.js"
+import type { CallFailure } from "./outcome.js"
 
 /** The wait before the first event that is tried in a pause, and the longest one, in milliseconds. Each is twice the one before. */
 const firstWait = 1000
@@ -59,7 +59,7 @@ export interface Outage {
  */
 export const make = (
   { giveUpAfter, pauseAfter }: OutageOptions,
-  onChange: (error: Reason | undefined) => Effect.Effect<void>
+  onChange: (error: CallFailure | undefined) => Effect.Effect<void>
 ): Effect.Effect<Outage, never, Scope.Scope> =>
   Effect.flatMap(Effect.makeSemaphore(1), (oneAtATime) => {
     const limit = Duration.toMillis(giveUpAfter)
@@ -82,7 +82,7 @@ export const make = (
         return Effect.zipRight(endPause, Effect.fail(ended))
       })
 
-    const endUnavailable = (error: Reason) =>
+    const endUnavailable = (error: CallFailure) =>
       Effect.ignore(end(
         new RunError({
           reason: "unavailable",
@@ -127,12 +127,11 @@ export const make = (
 
     /** Sets the time of the next attempt of a pause, or ends the run. */
     const goOn = (own: Pause, at: number, error: CallFailure) => {
-      const reason = reasonOf(error)
-      if (at - own.since >= limit) return endUnavailable(reason)
+      if (at - own.since >= limit) return endUnavailable(error)
       const retryAfter = ("retryAfter" in error ? error.retryAfter : undefined) ?? Duration.zero
       own.wait = Math.min(own.wait * 2, longestWait)
       own.nextAt = Math.min(at + Math.max(own.wait, Duration.toMillis(retryAfter)), own.since + limit)
-      return onChange(reason)
+      return onChange(error)
     }
 
     return Effect.as(Effect.addFinalizer(() => endPause), {

@@ -1,13 +1,15 @@
 /** The outcome of a redelivery, as the response or its absence tells it. */
-import type {
-  BadRequest,
-  ClientError,
-  Conflict,
-  Forbidden,
-  InsufficientScope,
-  NotFound,
-  RateLimited,
-  Unauthorized
+import {
+  type BadRequest,
+  type ClientError,
+  type Conflict,
+  type Failure,
+  type Forbidden,
+  type InsufficientScope,
+  type NotFound,
+  type RateLimited,
+  TransportError,
+  type Unauthorized
 } from "../../Errors.js"
 import { outcome as callOutcome } from "../runtime/failures.js"
 
@@ -28,20 +30,14 @@ export const outcomes = ["accepted", "notFailed", "gone", "invalid", "unknown", 
  */
 export type Outcome = typeof outcomes[number]
 
-/** The tag and the message of a failure. Neither contains secrets. @since 0.1.0 @category models */
-export interface Reason {
-  readonly tag: string
-  readonly message: string
-}
-
 /** The result for one id. @since 0.1.0 @category models */
 export interface Result {
   readonly id: string
   readonly outcome: Outcome
   /** True if nothing was sent for this id now: the journal had its result, or the same id came earlier in the run. */
   readonly recalled: boolean
-  /** The reason why the event was not accepted. For `unknown` it may be absent. */
-  readonly error?: Reason
+  /** The failure of the call. For `unknown` it may be absent. One that the journal recalls has no `raw`. */
+  readonly error?: Failure
 }
 
 /** The failures of a redelivery call. */
@@ -58,17 +54,19 @@ export type CallFailure =
 /** The outcome of a request that was sent, or was about to be sent. */
 export interface SendResult {
   readonly outcome: "accepted" | "notFailed" | "gone" | "unknown" | "failed"
-  readonly error?: Reason
+  readonly error?: Failure
 }
 
-/** The result for an event that was being sent when the run was cut off. */
-export const interrupted: SendResult = {
+/** Makes the result for an event that was being sent when the run was cut off. */
+export const interrupted = (): SendResult => ({
   outcome: "unknown",
-  error: { tag: "Interrupted", message: "the run ended before the response arrived" }
-}
-
-/** The tag and the message of a failure. */
-export const reasonOf = ({ _tag, message }: CallFailure): Reason => ({ tag: _tag, message })
+  error: new TransportError({
+    operation: "redeliverEvent",
+    message: "the run ended before the response arrived",
+    outcome: "unknown",
+    code: "interrupted"
+  })
+})
 
 /** The outcome of an event whose call failed. */
 export const outcomeOf = (error: CallFailure): SendResult["outcome"] => {

@@ -2,7 +2,8 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as SubscriptionRef from "effect/SubscriptionRef"
-import type { Outcome, Reason, Result } from "./outcome.js"
+import type { Failure } from "../../Errors.js"
+import type { Outcome, Result } from "./outcome.js"
 
 /** The progress of a run. @since 0.1.0 @category models */
 export interface Progress {
@@ -25,7 +26,7 @@ export interface Progress {
   /** True if `stopWhen` or `stopAfter` has ended the run. */
   readonly stopped: boolean
   /** The last failure, while the run pauses because the service is unavailable. */
-  readonly paused: Reason | undefined
+  readonly paused: Failure | undefined
 }
 
 /** The progress of a run that has no results yet. */
@@ -87,7 +88,7 @@ export interface Tracker {
   /** Adds a result, and calls `stop` if the run is to take no more ids. */
   readonly add: (result: Result, stop: () => void) => Effect.Effect<void>
   /** Tells the failure for which the run pauses, or that it goes on. */
-  readonly pause: (error: Reason | undefined) => Effect.Effect<void>
+  readonly pause: (error: Failure | undefined) => Effect.Effect<void>
 }
 
 /** Publishes the progress of a run; `elapsed` gives the milliseconds since it began. */

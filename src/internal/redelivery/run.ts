@@ -70,7 +70,7 @@ export const make = (options: RunOptions): Effect.Effect<Process, never, Scope.S
     /** The result of a journal entry; none if it is of an earlier run and is to be retried. */
     const recall = (entry: Journal.JournalEntry): Option.Option<Outcome.Result> => {
       const { error, outcome } = entry.outcome === "sending"
-        ? Outcome.interrupted
+        ? Outcome.interrupted()
         : { error: entry.error, outcome: entry.outcome }
       return entry.run !== runId && repeat.includes(outcome)
         ? Option.none()
@@ -101,7 +101,7 @@ export const make = (options: RunOptions): Effect.Effect<Process, never, Scope.S
 
     const recallOrSend: Process = (id, restore) => {
       const error = validate(id)
-      if (error !== undefined) return withoutSending({ id, outcome: "invalid", error: Outcome.reasonOf(error) })
+      if (error !== undefined) return withoutSending({ id, outcome: "invalid", error })
       return Effect.flatMap(restore(Journal.readEntry(store, id)), (entry) =>
         Option.match(Option.flatMap(entry, recall), {
           onNone: () =>

@@ -52,7 +52,7 @@ export const make = (
       new RunError({
         reason: "refused",
         message: `the service accepts no call of this run: ${error.message}`,
-        error: Outcome.reasonOf(error)
+        error
       })
     )
 
@@ -61,7 +61,7 @@ export const make = (
       new RunError({
         reason: "streamNotFound",
         message: `the event stream does not exist: ${error.message}`,
-        error: Outcome.reasonOf(error)
+        error
       })
     )
 
@@ -72,7 +72,7 @@ export const make = (
       : Effect.map(outage.down(error), (isPaused): Attempted =>
         isPaused || failed < attempts
           ? Option.none()
-          : Option.some({ outcome: "failed", error: Outcome.reasonOf(error) }))
+          : Option.some({ outcome: "failed", error }))
 
   /** Judges a 404: of the event, or of the stream. */
   const notFound = (error: Outcome.CallFailure, failed: number, restore: Restore) =>
@@ -80,13 +80,13 @@ export const make = (
       onFailure: (unclear) => notAccepted(unclear, failed),
       onSuccess: (exists) =>
         exists
-          ? Effect.succeedSome<Outcome.SendResult>({ outcome: "gone", error: Outcome.reasonOf(error) })
+          ? Effect.succeedSome<Outcome.SendResult>({ outcome: "gone", error })
           : noStream(error)
     })
 
   const judge = (error: Outcome.CallFailure, failed: number, restore: Restore) => {
     const outcome = Outcome.outcomeOf(error)
-    const result: Attempted = Option.some({ outcome, error: Outcome.reasonOf(error) })
+    const result: Attempted = Option.some({ outcome, error })
     if (subjectOf(error) === "event") {
       return Effect.zipRight(outage.up, outcome === "gone" ? notFound(error, failed, restore) : Effect.succeed(result))
     }
@@ -111,7 +111,7 @@ export const make = (
       return error.value._tag === "JournalError" ? Effect.fail(error.value) : judge(error.value, failed, restore)
     }
     return Cause.isInterruptedOnly(exit.cause) && state === "claimed"
-      ? Effect.succeedSome(Outcome.interrupted)
+      ? Effect.succeedSome(Outcome.interrupted())
       : Effect.failCause(exit.cause as Cause.Cause<never>) // sound: it holds no failure
   }
 
