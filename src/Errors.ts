@@ -295,7 +295,8 @@ export type Failure =
  * @since 0.1.0 @category schemas
  */
 export const Failure: Schema.Schema<Failure, EncodedError> = /* @__PURE__ */ Schema.suspend(() => {
-  const { DurationFromMillis, Literal, Number, String } = Schema
+  const { DurationFromMillis, Number, String } = Schema
+  const reasons = ["status", "redirect", "html", "encoding", "json", "schema", "size", "endless", "incomplete"] as const
   const details = {
     operation: String,
     errorCode: Schema.optional(String),
@@ -308,7 +309,7 @@ export const Failure: Schema.Schema<Failure, EncodedError> = /* @__PURE__ */ Sch
     ofClasses({ InsufficientScope }, { ...details, required: Schema.Array(String) }),
     ofClasses({ RateLimited }, {
       ...details,
-      source: Literal("service", "limiter"),
+      source: Schema.Literal("service", "limiter"),
       limit: omittable(Number),
       remaining: omittable(Number),
       resetAt: omittable(Schema.DateTimeUtc)
@@ -327,17 +328,17 @@ export const Failure: Schema.Schema<Failure, EncodedError> = /* @__PURE__ */ Sch
     }),
     ofClasses({ TransportError }, {
       operation: String,
-      outcome: Literal("not-sent", "unknown", "done"),
+      outcome: Schema.Literal("not-sent", "unknown", "done"),
       code: omittable(String)
     }),
     ofClasses({ UnexpectedResponse }, {
       ...details,
       status: Number,
-      reason: Literal("status", "redirect", "html", "encoding", "json", "schema", "size", "endless", "incomplete"),
+      reason: Schema.Literal(...reasons),
       contentType: omittable(String),
       path: omittable(String),
       shape: String,
-      outcome: omittable(Literal("done", "not-done", "unknown"))
+      outcome: omittable(Schema.Literal("done", "not-done", "unknown"))
     }),
     ofOther
   )

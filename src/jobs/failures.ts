@@ -13,19 +13,19 @@ export type Failure = Errors.Failure | RunError | ExportError | JournalError
 
 /** Writes the error of a job as JSON, and reads it, as `Errors.Failure` does with that of a call. @since 0.1.0 @category schemas */
 export const Failure: Schema.Schema<Failure, Errors.EncodedError> = /* @__PURE__ */ Schema.suspend(() => {
-  const { Literal, Number, String } = Schema
+  const { Number, String } = Schema
   return Schema.Union(
     ofClasses({ RunError }, {
-      reason: Literal("streamNotFound", "refused", "unavailable", "tooManyFailures"),
+      reason: Schema.Literal("streamNotFound", "refused", "unavailable", "tooManyFailures"),
       error: Errors.Failure
     }),
     ofClasses({ ExportError }, {
-      reason: Literal(...exportReasons),
+      reason: Schema.Literal(...exportReasons),
       job: omittable(String),
       status: omittable(Number),
       code: omittable(String)
     }),
-    ofClasses({ JournalError }, { reason: Literal("locked", "foreign", "store") }),
+    ofClasses({ JournalError }, { reason: Schema.Literal("locked", "foreign", "store") }),
     Errors.Failure
   )
 })

@@ -210,7 +210,7 @@ describe("redeliver", () => {
       const { args } = yield* prepared(ids(3).join("\n"))
       const first = yield* run([...args, "--json", "--concurrency", "1", "--stop-after", "1"])
       const counts = { accepted: 1, notFailed: 0, gone: 0, invalid: 0, unknown: 0, failed: 1, due: 0 }
-      const error = { tag: "BadRequest", message: "redeliverEvent: No." }
+      const error = { tag: "BadRequest", message: "redeliverEvent: No.", operation: "redeliverEvent" }
       assert.deepStrictEqual(lines(first.stdout).map((line): unknown => JSON.parse(line)), [
         { id: idOf(0), recalled: false, outcome: "accepted" },
         { id: idOf(1), recalled: false, outcome: "failed", error },

@@ -153,6 +153,16 @@ describe("a failure that is written down", () => {
     assert.deepStrictEqual(JSON.parse(encode(read)), { tag, message: "No." })
   })
 
+  it("is written in any case, with its tag and its message", () => {
+    class Teapot extends Errors.statusError("Teapot", 418) {}
+    const odd = { _tag: "NotFound", message: "No.", requestId: "req_1" }
+    for (
+      const [error, tag] of [[new Teapot({ operation: "o", message: "No." }), "Teapot"], [odd, "NotFound"]] as const
+    ) {
+      assert.deepStrictEqual(JSON.parse(encode(error as never)), { tag, message: error.message }) // sound: as mocks may
+    }
+  })
+
   it.effect("is matched by its tag", () =>
     Effect.gen(function*() {
       const read = decode(encode(new Errors.RateLimited(known)))

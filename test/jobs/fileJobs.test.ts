@@ -13,9 +13,10 @@ import {
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Errors } from "../../src/index.js"
 import * as Jobs from "../../src/Jobs.js"
 import * as Node from "../../src/Node.js"
-import { ids, service, stream } from "../support/redelivery.js"
+import { failure, ids, service, stream } from "../support/redelivery.js"
 
 const directory = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "jobs-"))),
@@ -36,9 +37,9 @@ const open = (
   )
 
 /** Runs a job of a process that then ends, and returns its id. */
-const runOne = (directory: string, job: Jobs.Job) =>
+const runOne = (directory: string, job: Jobs.Job, tenant = service()) =>
   Effect.scoped(Effect.gen(function*() {
-    const { awaitEnd, submit } = yield* open(directory, service())
+    const { awaitEnd, submit } = yield* open(directory, tenant)
     const id = yield* submit(job)
     yield* awaitEnd(id)
     return id
@@ -55,7 +56,7 @@ describe("jobs in a directory", () => {
         nth === 30 ? Effect.zipRight(Deferred.succeed(half, undefined), Effect.never) : Effect.void
       )
       const scope = yield* Scope.make()
-      const jobs = yield* Scope.extend(open(folder, first), scope)
+      const jobs = yield* Scope.extend(open(folder, first, { grace: "1 second" }), scope)
       const id = yield* jobs.submit(night)
       yield* Deferred.await(half)
       yield* Scope.close(scope, Exit.void)
@@ -172,6 +173,28 @@ describe("jobs in a directory", () => {
       assert.isAtMost(acme.sent.length, 40)
       assert.lengthOf(new Set(acme.sent), acme.sent.length)
       assert.deepStrictEqual(readdirSync(join(folder, "jobs")), [])
+    }))
+
+  it.scopedLive("keep the error of one that has failed, also as an earlier version has written it", () =>
+    Effect.gen(function*() {
+      const folder = yield* directory
+      const refused = service(() => Effect.fail(new Errors.Unauthorized({ ...failure, requestId: "req_1" })))
+      const id = yield* runOne(folder, night, refused)
+      const read = Effect.scoped(Effect.flatMap(open(folder, service()), ({ status }) => status(id)))
+      const { error } = yield* read
+      assert.deepInclude(error, { _tag: "RunError", reason: "refused" })
+      assert.deepInclude(error?._tag === "RunError" && error.error, { _tag: "Unauthorized", requestId: "req_1" })
+
+      const path = join(folder, "jobs", id, "job")
+      const old = "\"error\":{\"tag\":\"RunError\",\"message\":\"the service accepts no call of this run: No.\"}"
+      writeFileSync(path, readFileSync(path, "utf8").replace(/"error":\{.*\}(?=,"submittedAt")/, old))
+      const after = yield* read
+      assert.strictEqual(after.state, "failed")
+      assert.deepInclude(after.error, {
+        _tag: "OtherError",
+        tag: "RunError",
+        message: "the service accepts no call of this run: No."
+      })
     }))
 
   it.scopedLive("do not mind other files in their directory", () =>

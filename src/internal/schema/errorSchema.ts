@@ -35,7 +35,8 @@ export const ofClasses = <
         Schema.declare((error): error is InstanceType<Class> => Predicate.isTagged(error, tag)),
         {
           strict: false,
-          decode: (all) => new Class(Record.remove(all, "tag") as never), // sound: the fields of the struct
+          // Sound: these are the fields of the struct, and a class makes its instances.
+          decode: (all) => new Class(Record.remove(all, "tag") as never) as InstanceType<Class>,
           encode: (error) => ({ ...error, message: error.message, tag })
         }
       )
@@ -45,11 +46,15 @@ export const ofClasses = <
 /** A field that may be absent. */
 export const omittable = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
 
-/** The schema of `OtherError`, which reads every error that was written down. */
+/** The schema of `OtherError`, which comes last: it reads every error that was written down, and writes every other error, so that neither fails. */
 export const ofOther: Schema.Schema<OtherError, EncodedError> = /* @__PURE__ */ Schema.suspend(() =>
   Schema.transform(
     Schema.Struct({ tag: Schema.String, message: Schema.String }),
-    Schema.declare((error): error is OtherError => Predicate.isTagged(error, "OtherError")),
-    { strict: true, decode: (fields) => new OtherError(fields), encode: ({ message, tag }) => ({ tag, message }) }
+    Schema.declare((error): error is OtherError => Predicate.hasProperty(error, "message")),
+    {
+      strict: true,
+      decode: (fields) => new OtherError(fields),
+      encode: ({ _tag, message, tag = _tag }) => ({ tag: String(tag), message: String(message) })
+    }
   )
 )
