@@ -295,49 +295,48 @@ export type Failure =
  * @since 0.1.0 @category schemas
  */
 export const Failure: Schema.Schema<Failure, EncodedError> = /* @__PURE__ */ Schema.suspend(() => {
-  const { DurationFromMillis, Number, String } = Schema
   const reasons = ["status", "redirect", "html", "encoding", "json", "schema", "size", "endless", "incomplete"] as const
   const details = {
-    operation: String,
-    errorCode: Schema.optional(String),
-    requestId: Schema.optional(String),
-    retryAfter: Schema.optional(DurationFromMillis)
+    operation: Schema.String,
+    errorCode: Schema.optional(Schema.String),
+    requestId: Schema.optional(Schema.String),
+    retryAfter: Schema.optional(Schema.DurationFromMillis)
   }
   return Schema.Union(
     ofClasses({ BadRequest, Unauthorized, Forbidden, PaymentRequired, NotFound, Conflict, Gone }, details),
     ofClasses({ PreconditionFailed, ContentTooLarge, InternalServerError, ServiceUnavailable }, details),
-    ofClasses({ InsufficientScope }, { ...details, required: Schema.Array(String) }),
+    ofClasses({ InsufficientScope }, { ...details, required: Schema.Array(Schema.String) }),
     ofClasses({ RateLimited }, {
       ...details,
       source: Schema.Literal("service", "limiter"),
-      limit: omittable(Number),
-      remaining: omittable(Number),
+      limit: omittable(Schema.Number),
+      remaining: omittable(Schema.Number),
       resetAt: omittable(Schema.DateTimeUtc)
     }),
     ofClasses({ InvalidInput }, {
-      operation: String,
-      issues: Schema.Array(Schema.Struct({ path: String, message: String }))
+      operation: Schema.String,
+      issues: Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String }))
     }),
     ofClasses({ TokenError }, {
-      operation: String,
-      status: omittable(Number),
-      error: omittable(String),
-      description: omittable(String),
-      retryAfter: omittable(DurationFromMillis),
-      code: omittable(String)
+      operation: Schema.String,
+      status: omittable(Schema.Number),
+      error: omittable(Schema.String),
+      description: omittable(Schema.String),
+      retryAfter: omittable(Schema.DurationFromMillis),
+      code: omittable(Schema.String)
     }),
     ofClasses({ TransportError }, {
-      operation: String,
+      operation: Schema.String,
       outcome: Schema.Literal("not-sent", "unknown", "done"),
-      code: omittable(String)
+      code: omittable(Schema.String)
     }),
     ofClasses({ UnexpectedResponse }, {
       ...details,
-      status: Number,
+      status: Schema.Number,
       reason: Schema.Literal(...reasons),
-      contentType: omittable(String),
-      path: omittable(String),
-      shape: String,
+      contentType: omittable(Schema.String),
+      path: omittable(Schema.String),
+      shape: Schema.String,
       outcome: omittable(Schema.Literal("done", "not-done", "unknown"))
     }),
     ofOther

@@ -12,23 +12,22 @@ import { ofClasses, omittable } from "../internal/schema/errorSchema.js"
 export type Failure = Errors.Failure | RunError | ExportError | JournalError
 
 /** Writes the error of a job as JSON, and reads it, as `Errors.Failure` does with that of a call. @since 0.1.0 @category schemas */
-export const Failure: Schema.Schema<Failure, Errors.EncodedError> = /* @__PURE__ */ Schema.suspend(() => {
-  const { Number, String } = Schema
-  return Schema.Union(
+export const Failure: Schema.Schema<Failure, Errors.EncodedError> = /* @__PURE__ */ Schema.suspend(() =>
+  Schema.Union(
     ofClasses({ RunError }, {
       reason: Schema.Literal("streamNotFound", "refused", "unavailable", "tooManyFailures"),
       error: Errors.Failure
     }),
     ofClasses({ ExportError }, {
       reason: Schema.Literal(...exportReasons),
-      job: omittable(String),
-      status: omittable(Number),
-      code: omittable(String)
+      job: omittable(Schema.String),
+      status: omittable(Schema.Number),
+      code: omittable(Schema.String)
     }),
     ofClasses({ JournalError }, { reason: Schema.Literal("locked", "foreign", "store") }),
     Errors.Failure
   )
-})
+)
 
 /** The job has failed. `resume` goes on with it. */
 export class Failed extends Data.TaggedError("Failed")<{ readonly error: Failure }> {}
