@@ -25,7 +25,7 @@ import { storeFailure } from "../../src/internal/redelivery/storeFailure.js"
 import * as Node from "../../src/Node.js"
 import * as Testing from "../../src/Testing.js"
 import { forAll } from "../support/arbitraries.js"
-import { baseUrl, bearer, over, scripted, silent } from "../support/client.js"
+import { baseUrl, bearer, over, scripted, silent, token } from "../support/client.js"
 import { crash } from "../support/crash.js"
 import { countFibers } from "../support/fibers.js"
 import * as Permits from "../support/permits.js"
@@ -234,6 +234,28 @@ describe("the journal", () => {
         }
       ])
     }))
+
+  it.effect("keeps nothing of a response but what its error says: no token, body or header", () => {
+    const profile = { email: "jane@profile.example", password: "of-the-profile" }
+    const headers = { "x-request-id": "req_1", "set-cookie": "of-the-profile" }
+    const replies = [400, 409, 422].map((status) =>
+      Testing.reply({ status, headers, body: { message: `No, ${token}.`, errorCode: "no", profile } })
+    )
+    return Effect.gen(function*() {
+      const { entries, store } = memory()
+      const results = yield* Stream.runCollect(Redelivery.run(ids(3), { stream, journal: store, concurrency: 1 }))
+      assert.lengthOf(Chunk.toReadonlyArray(results), 3)
+      const written = entries.get(keyOf(idOf(0))) ?? ""
+      assert.deepInclude(JSON.parse(written).error, {
+        tag: "BadRequest",
+        message: "redeliverEvent: No, ….",
+        errorCode: "no"
+      })
+      for (const secret of [token, "jane", "of-the-profile", "password"]) {
+        assert.notInclude([...entries.values()].join(), secret)
+      }
+    }).pipe(Effect.provide(scripted(...replies)))
+  })
 
   it.effect("gets an entry before an event is sent, and the outcome after it", () =>
     Effect.gen(function*() {
