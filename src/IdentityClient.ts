@@ -10,7 +10,7 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { Endpoint } from "./Endpoint.js"
 import type { ClientError, InvalidInput } from "./Errors.js"
-import { authorized, withToken } from "./internal/call/authorized.js"
+import { authorized, readerOf, withToken } from "./internal/call/authorized.js"
 import { beginnerOf, runningCalls } from "./internal/call/begin.js"
 import type { Stage } from "./internal/call/call.js"
 import { guarded, unlessOpen } from "./internal/call/guarded.js"
@@ -73,6 +73,7 @@ export const make = (options: Options): Effect.Effect<
     const { budget, circuit } = yield* resolve("IdentityClient.layer", tenant, options)
     yield* Effect.addFinalizer(() => calls.drain) // before the requests and waits end
     const largest = Math.max(maxBodySize, bodyLimits.drained)
+    const readToken = readerOf(tokens)
     const limits = { maxBodySize, timeout: Duration.decode(timeout) }
 
     // A request passes it from the bottom to the top, and its response from the top to the bottom.
@@ -81,9 +82,9 @@ export const make = (options: Options): Effect.Effect<
       traced,
       unlessOpen(circuit), // again: it may have opened during the waits
       Staged.staged(options.stages), // the user's own
-      withToken(tokens), // another one, if the call has waited for 1 s or longer
+      withToken(readToken), // another one, if the call has waited for 1 s or longer
       limited(limiter), // waits
-      authorized(tokens), // before the wait, so that a slow token does not hold a place; and once more after a 401
+      authorized(readToken, tokens), // before the wait, so that a slow token does not hold a place; and once more after a 401
       guarded({ budget, circuit }), // nothing is sent while the circuit is open
       retried(budget)
     )

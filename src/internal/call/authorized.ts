@@ -18,10 +18,12 @@ const mostTokens = 3
 /** After a longer wait, in milliseconds, the token is read again: it may have expired in a limiter's queue. */
 const longWait = 1000
 
-/** Makes a function that reads a token for a call, with its header. */
-const readerOf = (tokens: Tokens) => {
+/** Reads a token for a call, and notes its header. */
+export type ReadToken = (call: RunningCall) => Effect.Effect<AccessToken, TokenError | TransportError>
+
+export const readerOf = (tokens: Tokens): ReadToken => {
   let last: Pick<Notes, "authorization" | "token"> | undefined // to validate and join a token of 1 kB takes longer than a stage
-  return (call: RunningCall): Effect.Effect<AccessToken, TokenError | TransportError> => {
+  return (call) => {
     const { notes, operation } = call
     const use = (token: AccessToken): Effect.Effect<AccessToken, TokenError> => {
       const text = Redacted.value(token) // throws if the token has been wiped
@@ -47,23 +49,20 @@ const readerOf = (tokens: Tokens) => {
 }
 
 /** Sends a call with its token, or with the one that took its place during a long wait. */
-export const withToken = (tokens: Tokens): Stage<RunningCall, RawResponse, AuthorizedResponse> => {
-  const read = readerOf(tokens)
-  return (next) => (call) => {
-    // Field by field: `{ ...response, token }` costs 2 of the 50 µs of a call (`npm run bench`).
-    const send = (token: AccessToken) =>
-      Effect.map(next(call), ({ body, completeness, events, headers, redirected, status }) => ({
-        status,
-        headers,
-        body,
-        completeness,
-        redirected,
-        events,
-        token
-      }))
-    const { token, waited } = call.notes
-    return token !== undefined && waited < longWait ? send(token) : Effect.flatMap(read(call), send)
-  }
+export const withToken = (read: ReadToken): Stage<RunningCall, RawResponse, AuthorizedResponse> => (next) => (call) => {
+  // Field by field: `{ ...response, token }` costs 2 of the 50 µs of a call (`npm run bench`).
+  const send = (token: AccessToken) =>
+    Effect.map(next(call), ({ body, completeness, events, headers, redirected, status }) => ({
+      status,
+      headers,
+      body,
+      completeness,
+      redirected,
+      events,
+      token
+    }))
+  const { token, waited } = call.notes
+  return token !== undefined && waited < longWait ? send(token) : Effect.flatMap(read(call), send)
 }
 
 /**
@@ -71,17 +70,17 @@ export const withToken = (tokens: Tokens): Stage<RunningCall, RawResponse, Autho
  * sent at once when it comes. Sends the call again with another token if the service refuses it; a third time only if the second was no
  * longer the provider's own by then.
  */
-export const authorized = (tokens: Tokens): Stage<RunningCall, AuthorizedResponse> => (next) => {
-  const read = readerOf(tokens)
-  const sendNth = (call: RunningCall, nth: number): ReturnType<typeof next> =>
-    Effect.flatMap(next(call), (response) => {
-      if (response.status !== 401 || response.redirected || nth === mostTokens) return Effect.succeed(response)
-      const invalidated = nth === 1 ? wait(call, tokens.invalidate(response.token)) : Effect.void
-      return Effect.flatMap(Effect.flatMap(invalidated, () => read(call)), (other) => {
-        if (Redacted.value(other) === Redacted.value(response.token)) return Effect.succeed(response)
-        call.telemetry.tokenReplaced()
-        return sendNth(call, nth + 1)
+export const authorized =
+  (read: ReadToken, { invalidate }: Tokens): Stage<RunningCall, AuthorizedResponse> => (next) => {
+    const sendNth = (call: RunningCall, nth: number): ReturnType<typeof next> =>
+      Effect.flatMap(next(call), (response) => {
+        if (response.status !== 401 || response.redirected || nth === mostTokens) return Effect.succeed(response)
+        const invalidated = nth === 1 ? wait(call, invalidate(response.token)) : Effect.void
+        return Effect.flatMap(Effect.flatMap(invalidated, () => read(call)), (other) => {
+          if (Redacted.value(other) === Redacted.value(response.token)) return Effect.succeed(response)
+          call.telemetry.tokenReplaced()
+          return sendNth(call, nth + 1)
+        })
       })
-    })
-  return (call) => Effect.flatMap(read(call), () => sendNth(call, 1))
-}
+    return (call) => Effect.flatMap(read(call), () => sendNth(call, 1))
+  }

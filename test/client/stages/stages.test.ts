@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Fiber, Layer, Redacted, TestClock } from "effect"
 import { TransportError } from "../../../src/Errors.js"
-import { authorized, withToken } from "../../../src/internal/call/authorized.js"
+import { authorized, readerOf, withToken } from "../../../src/internal/call/authorized.js"
 import type { AuthorizedResponse, RunningCall, Send } from "../../../src/internal/call/call.js"
 import { Circuit } from "../../../src/internal/call/circuit.js"
 import { guarded, unlessOpen } from "../../../src/internal/call/guarded.js"
@@ -54,7 +54,7 @@ describe("withToken", () => {
       Effect.gen(function*() {
         const { calls, send } = next()
         const notes = { token: first, authorization: "Bearer first", waited }
-        const { token } = yield* started(withToken(tokens())(send), notes)
+        const { token } = yield* started(withToken(readerOf(tokens()))(send), notes)
         assert.deepStrictEqual([calls[0]?.notes.authorization, Redacted.value(token)], [expected, expected.slice(7)])
       }))
   }
@@ -69,7 +69,8 @@ describe("authorized", () => {
         sent.push(call.notes.authorization)
         return Effect.map(send(call), (response) => ({ ...response, token: call.notes.token ?? response.token }))
       }
-      yield* started(authorized(tokens())(noted))
+      const given = tokens()
+      yield* started(authorized(readerOf(given), given)(noted))
       assert.deepStrictEqual(sent, ["Bearer t1", "Bearer t2"])
     }))
 })
