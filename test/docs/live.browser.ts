@@ -7,7 +7,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import * as Tenant from "../../src/Tenant.js"
-import { addresses, keyHeader } from "../../src/tenant/control/messages.js"
+import { keyHeader } from "../../src/tenant/control/messages.js"
 import { Browser, change, faint, open, overflow, picture, views } from "./browser.js"
 import { card, connection, desk, go, isLive, key, left, openPage, row, serve } from "./support/liveTenant.js"
 
@@ -227,7 +227,7 @@ layer(Browser.layer, { excludeTestServices: true })("the live page", (it) => {
       const { origin } = yield* serve()
       const { page } = yield* openPage(origin, desk)
       const message = yield* go(async () => {
-        const response = await fetch(`${origin}${addresses.snapshot.path}`, { headers: { [keyHeader]: key } })
+        const response = await fetch(`${origin}/_tenant/state`, { headers: { [keyHeader]: key } })
         const snapshot = await response.json()
         return `data: ${JSON.stringify({ type: "snapshot", snapshot: { ...snapshot, jobs: null } })}\n\n`
       })

@@ -1,4 +1,6 @@
 /** Carries out what each address of the control interface asks for. */
+import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
+import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
@@ -9,33 +11,28 @@ import { fileOperation, filePath, prefix, tokenPaths } from "../api/routes.js"
 import type { State } from "../api/state.js"
 import type { Controlled } from "./controlled.js"
 import { failDeliveries } from "./failDeliveries.js"
-import { maxOffset } from "./http/schemas.js"
-import type {
-  BucketName,
-  BucketView,
-  ClockView,
-  Done,
-  Exchanges,
-  OperationView,
-  Refusal,
-  Snapshot
-} from "./messages.js"
+import type { Exchanges } from "./http/api.js"
+import {
+  type BucketName,
+  type BucketView,
+  type ClockView,
+  type Done,
+  maxOffset,
+  type OperationView,
+  type Refusal,
+  type Snapshot
+} from "./http/schemas.js"
 import { rounded, step } from "./recording/history.js"
 import * as SavedState from "./savedState.js"
 import { faultView, stateViews, tokensView, tokenView } from "./snapshot.js"
 
-/** The valid input of an address: the parameters of its path, its query and its body. */
-interface Input<Name extends keyof Exchanges> {
-  readonly params: { readonly id: string; readonly name: BucketName }
-  readonly query: Exchanges[Name] extends { readonly query: infer Query } ? Query : object
-  readonly body: Exchanges[Name] extends { readonly body: infer Body } ? Body : object
-}
+export type Handler<Input, Response> = (
+  input: Input
+) => Effect.Effect<Response | HttpServerResponse, Refusal, HttpServerRequest>
 
-/** The addresses that respond with JSON. */
-export type ActionName = Exclude<keyof Exchanges, "openapi" | "events">
-
-export type Actions = {
-  readonly [Name in ActionName]: (input: Input<Name>) => Effect.Effect<Exchanges[Name]["response"], Refusal>
+/** A handler for each endpoint. */
+export type Handlers = {
+  readonly [Name in keyof Exchanges]: Handler<Exchanges[Name]["input"], Exchanges[Name]["response"]>
 }
 
 const bucketNames: ReadonlyArray<BucketName> = ["tenant", "profileUpdates"]
@@ -94,7 +91,7 @@ export const snapshotOf = (controlled: Controlled, withSecrets: boolean): Effect
     }
   })
 
-export const make = (controlled: Controlled): Actions => {
+export const make = (controlled: Controlled): Omit<Handlers, "openapi" | "events"> => {
   const { advance, buckets, clock, faults, log, now, recorder, state, tokens } = controlled
   /** All that is shown begins anew. */
   const beginAnew = Effect.sync(() => controlled.generation.current++)

@@ -11,7 +11,7 @@ import type { RequestLog } from "../server/requestLog.js"
 import type { TokenBucket } from "../server/tokenBucket.js"
 import type { TokenIssuer } from "../server/tokens.js"
 import type { MovableClock } from "./clock.js"
-import type { BucketName } from "./messages.js"
+import type { BucketName } from "./http/schemas.js"
 import type { Recorder } from "./recording/recorder.js"
 
 export interface ControlledParts {

@@ -2,7 +2,7 @@
 import * as Struct from "effect/Struct"
 import { failedRound, refused } from "../api/attempts.js"
 import { type State, type StreamEvent, upsert } from "../api/state.js"
-import type { FailDeliveriesInput, Refusal } from "./messages.js"
+import type { FailDeliveriesInput, Refusal } from "./http/schemas.js"
 
 const invalid = (field: string, message: string): Refusal => ({ status: 400, message: `${field}: ${message}`, field })
 

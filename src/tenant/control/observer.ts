@@ -3,7 +3,7 @@ import type * as Headers from "@effect/platform/Headers"
 import type * as Effect from "effect/Effect"
 import type { RawBody } from "../../internal/http/rawExchange.js"
 import type { PlainResponse } from "../server/response.js"
-import type { BucketName } from "./messages.js"
+import type { BucketName } from "./http/schemas.js"
 
 /** A request as it arrived. */
 export interface ObservedRequest {

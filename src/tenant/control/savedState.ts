@@ -7,8 +7,7 @@ import { number } from "../../Schemas.js"
 import type { Action, Connection, Job, Profile, State, Stream, User } from "../api/state.js"
 import type { Fault, PendingFault } from "../server/faults.js"
 import type { Controlled } from "./controlled.js"
-import { FaultInput as FaultSchema, maxOffset, time, TokenView } from "./http/schemas.js"
-import type { FaultInput, Refusal, SavedState as Saved } from "./messages.js"
+import { FaultInput, maxOffset, type Refusal, time, TokenView } from "./http/schemas.js"
 import { maskValue } from "./recording/masking.js"
 import { limitDelay, limitTimes, tokenView } from "./snapshot.js"
 
@@ -93,7 +92,7 @@ const savedState = Schema.Struct({
   }),
   buckets: Schema.Struct({ tenant: number({ min: 0 }), profileUpdates: number({ min: 0 }) }),
   tokens: Schema.Array(TokenView),
-  faults: Schema.Array(FaultSchema),
+  faults: Schema.Array(FaultInput),
   signingKey: optional(Schema.Struct(
     {
       kty: Schema.Literal("oct"),
@@ -103,8 +102,19 @@ const savedState = Schema.Struct({
   ))
 }).annotations({ identifier: "SavedState" })
 
+type Checked = typeof savedState.Type
+
+/** A state in a file, with the lists of `Tenant.State`. Without `secrets`, secrets in it are masked. */
+export type SavedState = Omit<Checked, "state" | "signingKey"> & {
+  readonly state: {
+    readonly [Name in keyof Checked["state"]]: ReadonlyArray<unknown> | Extract<Checked["state"][Name], undefined>
+  }
+  /** The key that signs tokens, as a JWK: only with secrets. It makes tokens valid in another tenant. */
+  readonly signingKey?: Readonly<Record<string, unknown>> | undefined
+}
+
 /** Sound: the schema checks more of the items than their type says, and it is only used to check. */
-export const SavedState = savedState as unknown as Schema.Schema<Saved>
+export const SavedState = savedState as unknown as Schema.Schema<SavedState>
 
 export const toFault = ({ headers, ...fault }: FaultInput): Fault => ({
   ...fault,
@@ -126,7 +136,7 @@ const toInput = ({ fault: { delay, headers, ...fault }, left }: PendingFault): F
 export const save = (
   { advanced, buckets, clock, faults, now, tokens }: Controlled,
   withSecrets: boolean
-): Effect.Effect<Saved> =>
+): Effect.Effect<SavedState> =>
   Effect.gen(function*() {
     const { users, ...lists } = yield* advanced
     const state = { ...lists, ...(typeof users !== "function" && { users }) }
@@ -167,7 +177,7 @@ const invalidKey: Refusal = {
 /** Replaces the state by a saved one, and gives the number of its items. Nothing is changed before all of it is known to be good. */
 export const load = (
   { buckets, clock, faults, state, tokens }: Controlled,
-  saved: Saved
+  saved: SavedState
 ): Effect.Effect<number, Refusal> =>
   Effect.gen(function*() {
     const key = saved.signingKey && (yield* tokens.importKey(saved.signingKey))

@@ -13,7 +13,7 @@ import {
   type Some,
   type StreamView,
   type TokenView
-} from "./messages.js"
+} from "./http/schemas.js"
 
 /** The number of tokens, jobs, streams, and events of a stream that are shown. */
 const maxItems = 100

@@ -2,7 +2,9 @@
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
+import { endpoints } from "../control/http/api.js"
 import { bundle } from "./bundle.js"
+import { type Address, addressesId } from "./ui/addresses.js"
 
 /** The hash of an inline script or style sheet, as a content security policy names it. */
 const hash = (text: string): Effect.Effect<string> =>
@@ -15,6 +17,10 @@ const hash = (text: string): Effect.Effect<string> =>
 const icon = "data:image/svg+xml," + encodeURIComponent(
   "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 16 16\"><rect width=\"16\" height=\"16\" rx=\"4\" fill=\"#4056c6\"/>" +
     "<path d=\"M4 3h8v10H4z\" fill=\"#fff\" opacity=\".35\"/><path d=\"M4 6h8v7H4z\" fill=\"#fff\"/></svg>"
+)
+
+const addresses = JSON.stringify(
+  Object.fromEntries(endpoints.map(({ method, name, path }): [string, Address] => [name, { method, path }]))
 )
 
 /** Renders the page without any data: its script asks the tenant for them. */
@@ -33,6 +39,7 @@ export const page = Effect.gen(function*() {
 </head>
 <body>
 <noscript>This page needs JavaScript.</noscript>
+<script type="application/json" id="${addressesId}">${addresses}</script>
 <script>${script}</script>
 </body>
 </html>

@@ -6,7 +6,8 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Tenant from "../../../src/Tenant.js"
 import { refusalOf } from "../../../src/tenant/control/http/access.js"
-import { addresses, keyHeader } from "../../../src/tenant/control/messages.js"
+import { endpoints } from "../../../src/tenant/control/http/api.js"
+import { keyHeader } from "../../../src/tenant/control/messages.js"
 import { keyIn } from "../../../src/tenant/page/ui/key.js"
 import { itInProcess } from "../support/calls.js"
 import { control, itControlled, key, origin } from "../support/control.js"
@@ -26,7 +27,7 @@ const statuses = (headers: Readonly<Record<string, string>>, to = origin) =>
 describe("the key", () => {
   itControlled("is needed at every address, for every method", () =>
     Effect.gen(function*() {
-      for (const { method, path } of Object.values(addresses)) {
+      for (const { method, path } of endpoints) {
         for (
           const headers of [{}, { [keyHeader]: "" }, { [keyHeader]: `${key}x` }, { [keyHeader]: key.slice(0, -1) }]
         ) {

@@ -7,8 +7,9 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { version } from "../../../src/internal/http/requestEncoder.js"
+import { endpoints, type Exchanges } from "../../../src/tenant/control/http/api.js"
 import { make } from "../../../src/tenant/control/http/openapi.js"
-import { addresses, type StreamMessage } from "../../../src/tenant/control/messages.js"
+import type { StreamMessage } from "../../../src/tenant/control/http/schemas.js"
 import { action, listActionVersions, send, stream, tokenOf } from "../support/calls.js"
 import { control, itControlled, messages } from "../support/control.js"
 
@@ -22,12 +23,14 @@ const validator = (schema: object) => {
   return (value: unknown): string => check(value) ? "" : ajv.errorsText(check.errors)
 }
 
-const operationOf = (name: keyof typeof addresses) => {
-  const { method, path } = addresses[name]
+const endpointOf = (name: keyof Exchanges) => endpoints.find((endpoint) => endpoint.name === name)!
+
+const operationOf = (name: keyof Exchanges) => {
+  const { method, path } = endpointOf(name)
   return document.paths[path.replace(/:(\w+)/g, "{$1}")]?.[method.toLowerCase()]
 }
 
-const responseSchema = (name: keyof typeof addresses, status: string, type = "application/json") => {
+const responseSchema = (name: keyof Exchanges, status: string, type = "application/json") => {
   const response = operationOf(name).responses[status]
   return (response.$ref === undefined ? response : document.components.responses[status]).content[type].schema
 }
@@ -62,11 +65,11 @@ describe("the document of the control interface", () => {
     const described = Object.entries<any>(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ":$1")}`)
     )
-    assert.sameMembers(described, Object.values(addresses).map(({ method, path }) => `${method} ${path}`))
-    const operations = Object.keys(addresses).map((name) => operationOf(name as keyof typeof addresses))
+    assert.sameMembers(described, endpoints.map(({ method, path }) => `${method} ${path}`))
+    const operations = endpoints.map(({ name }) => operationOf(name as keyof Exchanges))
     assert.strictEqual(new Set(operations.map(({ summary }) => summary)).size, operations.length)
     for (const { description, operationId, responses } of operations) {
-      assert.property(addresses, operationId)
+      assert.include(endpoints.map(({ name }) => name), operationId)
       assert.isAbove(description.length, 20)
       assert.property(responses, "403")
     }
@@ -99,14 +102,17 @@ describe("the document of the control interface", () => {
         ["reset", "/reset", undefined]
       ] as const
       for (const [name, path, body] of calls) {
-        const { json, status, text } = yield* control(addresses[name].method, path, { body })
+        const { json, status, text } = yield* control(endpointOf(name).method, path, { body })
         assert.strictEqual(status, 200, `${name}: ${text}`)
         assert.strictEqual(validator(responseSchema(name, "200"))(json), "", name)
         const media = operationOf(name).requestBody?.content["application/json"]
         assert.strictEqual(media === undefined, body === undefined, name)
         if (media !== undefined) assert.strictEqual(validator(media.schema)(body), "", name)
       }
-      assert.sameMembers([...new Set(calls.map(([name]) => name)), "openapi", "events"], Object.keys(addresses))
+      assert.sameMembers(
+        [...new Set(calls.map(([name]) => name)), "openapi", "events"],
+        endpoints.map(({ name }) => name)
+      )
     }))
 
   itControlled("describes the messages of the stream", () =>
@@ -119,7 +125,7 @@ describe("the document of the control interface", () => {
 
   itControlled("describes each refusal, and refuses what the tenant refuses", () =>
     Effect.gen(function*() {
-      const bodies: ReadonlyArray<readonly [keyof typeof addresses, string, unknown]> = [
+      const bodies: ReadonlyArray<readonly [keyof Exchanges, string, unknown]> = [
         ["addFault", "/faults", { status: 199 }],
         ["addFault", "/faults", { status: "500" }],
         ["addFault", "/faults", { status: 500, times: 0 }],

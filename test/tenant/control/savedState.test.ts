@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/TestClock"
 import * as Tenant from "../../../src/Tenant.js"
-import type { SavedState } from "../../../src/tenant/control/messages.js"
+import type { SavedState } from "../../../src/tenant/control/savedState.js"
 import {
   action,
   createUsersExport,

@@ -4,6 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as esbuild from "esbuild"
 import { fileURLToPath } from "node:url"
+import { endpoints } from "../../../src/tenant/control/http/api.js"
 import { build } from "../../../src/tenant/page/build.js"
 import { bundle } from "../../../src/tenant/page/bundle.js"
 import { page } from "../../../src/tenant/page/html.js"
@@ -15,8 +16,11 @@ const folder = fileURLToPath(new URL("../../../src/tenant/page", import.meta.url
 const get = (path: string) => HttpClient.get(`${origin}${path}`)
 
 describe("the live page", () => {
-  it.effect("has its title, an icon, and nothing in its body but the script", () =>
+  it.effect("has its title, an icon, and nothing in its body but the script and the addresses that it calls", () =>
     Effect.gen(function*() {
+      const addresses = JSON.stringify(
+        Object.fromEntries(endpoints.map(({ method, name, path }) => [name, { method, path }]))
+      )
       const response = HttpServerResponse.toWeb(yield* page)
       const html = yield* Effect.promise(() => response.text())
       assert.deepStrictEqual(
@@ -38,6 +42,7 @@ describe("the live page", () => {
           "</head>",
           "<body>",
           "<noscript>This page needs JavaScript.</noscript>",
+          `<script type="application/json" id="addresses">${addresses}</script>`,
           "<script>…</script>",
           "</body>",
           "</html>",

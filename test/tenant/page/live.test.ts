@@ -1,6 +1,6 @@
 /** Tests of the live page's data: its model, the history of buckets, the events of the stream. `test/docs` opens it in a browser. */
 import { assert, describe, it } from "@effect/vitest"
-import type { RequestDetails, RequestSummary, Snapshot } from "../../../src/tenant/control/messages.js"
+import type { RequestDetails, RequestSummary, Snapshot } from "../../../src/tenant/control/http/schemas.js"
 import { commandOf } from "../../../src/tenant/page/live/data/command.js"
 import { splitEvents } from "../../../src/tenant/page/live/data/eventStream.js"
 import { addPoint, columnsOf, levelNow, pointsOf } from "../../../src/tenant/page/live/data/history.js"

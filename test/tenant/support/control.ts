@@ -2,18 +2,15 @@
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type { HttpMethod } from "@effect/platform/HttpMethod"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import type * as Tenant from "../../../src/Tenant.js"
-import {
-  type addresses,
-  type Exchanges,
-  keyHeader,
-  type Snapshot,
-  type StreamMessage
-} from "../../../src/tenant/control/messages.js"
+import type { Exchanges } from "../../../src/tenant/control/http/api.js"
+import type { Snapshot, StreamMessage } from "../../../src/tenant/control/http/schemas.js"
+import { keyHeader } from "../../../src/tenant/control/messages.js"
 import { itInProcess } from "./calls.js"
 
 // A tenant loads its control only if it is asked for it: here that is done before the first test, which does not wait for it.
@@ -31,10 +28,8 @@ interface Options {
   readonly origin?: string
 }
 
-type Method = (typeof addresses)[keyof typeof addresses]["method"] | "OPTIONS" | "PUT"
-
 /** Sends a request to the control interface, with the key. */
-export const control = Effect.fn(function*(method: Method, path: string, options: Options = {}) {
+export const control = Effect.fn(function*(method: HttpMethod, path: string, options: Options = {}) {
   const { body, headers = { [keyHeader]: key }, origin: to = origin, text } = options
   const response = yield* HttpClient.execute(
     HttpClientRequest.make(method as "POST")(`${to}/_tenant${path}`, {
@@ -53,7 +48,7 @@ export const control = Effect.fn(function*(method: Method, path: string, options
 })
 
 /** Carries out an action that must succeed. */
-export const act = <Name extends keyof Exchanges>(_: Name, method: Method, path: string, body?: unknown) =>
+export const act = <Name extends keyof Exchanges>(_: Name, method: HttpMethod, path: string, body?: unknown) =>
   Effect.map(control(method, path, { body }), ({ json, status, text }): Exchanges[Name]["response"] => {
     if (status !== 200) throw new Error(`${method} ${path}: ${status} ${text}`)
     return json

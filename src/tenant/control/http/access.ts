@@ -5,7 +5,8 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { isLoopback } from "../../../internal/http/baseUrl.js"
 import { type AllowedHosts, isAllowed } from "../../server/allowedHosts.js"
-import { keyHeader, type Refusal } from "../messages.js"
+import { keyHeader } from "../messages.js"
+import type { Refusal } from "./schemas.js"
 
 /** A key that nobody can guess: 32 letters and digits of the platform's random numbers. */
 export const makeKey: Effect.Effect<Redacted.Redacted<string>> = Effect.sync(() => {

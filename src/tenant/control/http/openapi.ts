@@ -1,15 +1,21 @@
-/** The OpenAPI 3.1 document of the control interface, made from its declarations. */
+/** The OpenAPI 3.1 document of the control interface, made from its declaration. */
+import * as OpenApi from "@effect/platform/OpenApi"
+import * as Context from "effect/Context"
 import * as Schema from "effect/Schema"
-import type { Fields } from "../../../Endpoint.js"
-import { version } from "../../../internal/http/requestEncoder.js"
 import { type Converter, type Json, type JsonObject, make as makeConverter } from "../../docs/jsonSchema.js"
-import { addresses, keyHeader } from "../messages.js"
-import { type Declaration, declarations } from "./declarations.js"
+import { keyHeader } from "../messages.js"
+import { api, endpoints } from "./api.js"
+import type { Endpoint } from "./endpoints.js"
 import { Refusal } from "./schemas.js"
 
-const parameters = ({ convert }: Converter, place: "path" | "query", fields: Fields = {}): ReadonlyArray<Json> => {
+const parameters = (
+  { convert }: Converter,
+  place: "path" | "query",
+  schema: Endpoint["query"]
+): ReadonlyArray<Json> => {
+  if (schema === undefined) return []
   // Sound: this is the JSON Schema of a struct without an identifier.
-  const { properties = {}, required = [] } = convert(Schema.Struct(fields), "request") as {
+  const { properties = {}, required = [] } = convert(schema, "request") as {
     readonly properties?: Readonly<Record<string, JsonObject>>
     readonly required?: ReadonlyArray<string>
   }
@@ -28,17 +34,16 @@ const refusals = {
   413: "The body is too large."
 } as const
 
-const statusesOf = ({ body, params, query }: Declaration): ReadonlyArray<keyof typeof refusals> => [
+const statusesOf = ({ body, params, query }: Endpoint): ReadonlyArray<keyof typeof refusals> => [
   ...(body ?? params ?? query) === undefined ? [] : [400 as const],
   403,
   ...params === undefined ? [] : [404 as const],
   ...body === undefined ? [] : [413 as const]
 ]
 
-const operation = (converter: Converter, name: string, declaration: Declaration): Json => {
-  const { body, contentType = "application/json", description, params, query, success, summary } = declaration
+const operation = (converter: Converter, endpoint: Endpoint): Json => {
+  const { body, contentType, description, name, params, query, success, summary } = endpoint
   const all = [...parameters(converter, "path", params), ...parameters(converter, "query", query)]
-  const schema = success === undefined ? { type: "object" } : converter.convert(success, "response")
   return {
     operationId: name,
     summary,
@@ -51,9 +56,9 @@ const operation = (converter: Converter, name: string, declaration: Declaration)
       }
     }),
     responses: {
-      200: { description: "Done.", content: { [contentType]: { schema } } },
+      200: { description: "Done.", content: { [contentType]: { schema: converter.convert(success, "response") } } },
       ...Object.fromEntries(
-        statusesOf(declaration).map((status) => [status, { $ref: `#/components/responses/${status}` }])
+        statusesOf(endpoint).map((status) => [status, { $ref: `#/components/responses/${status}` }])
       )
     }
   }
@@ -63,21 +68,18 @@ const operation = (converter: Converter, name: string, declaration: Declaration)
 export const make = (origin: string): JsonObject => {
   const converter = makeConverter()
   const paths: Record<string, Record<string, Json>> = {}
-  for (const [name, declaration] of Object.entries<Declaration>(declarations)) {
-    const { method, path } = addresses[name as keyof typeof addresses] // sound: both have the same names
-    const operations = paths[path.replace(/:([^/]+)/g, "{$1}")] ??= {}
-    operations[method.toLowerCase()] = operation(converter, name, declaration)
+  for (const endpoint of endpoints) {
+    const operations = paths[endpoint.path.replace(/:([^/]+)/g, "{$1}")] ??= {}
+    operations[endpoint.method.toLowerCase()] = operation(converter, endpoint)
   }
   const refusal = converter.convert(Refusal, "response")
   return {
     openapi: "3.1.0",
     info: {
-      title: "Control interface of an embedded tenant",
-      version,
+      title: Context.unsafeGet(api.annotations, OpenApi.Title),
+      version: Context.unsafeGet(api.annotations, OpenApi.Version),
       license: { name: "MIT", identifier: "MIT" },
-      description:
-        "Looks at a tenant and acts on it, for tests in any language. On this machine only. Each request needs the key that the " +
-        `tenant prints when it starts, in the header \`${keyHeader}\`.`
+      description: Context.unsafeGet(api.annotations, OpenApi.Description)
     },
     servers: [{ url: origin }],
     security: [{ key: [] }],

@@ -5,22 +5,22 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
-import type { Fields } from "../../../Endpoint.js"
+import type * as Schema from "effect/Schema"
 import { text as bodyText } from "../../../internal/http/errorBody.js"
 import { schemeOf } from "../../exports/link.js"
 import type { AllowedHosts } from "../../server/allowedHosts.js"
 import { readBody, splitTarget } from "../../server/app.js"
 import { check } from "../../server/fieldErrors.js"
-import { decodeQuery, type FieldError } from "../../server/formDecoding.js"
+import { decodeForm, type FieldError } from "../../server/formDecoding.js"
 import { parseJson } from "../../server/json.js"
 import * as Router from "../../server/router.js"
 import * as Actions from "../actions.js"
 import type { Controlled } from "../controlled.js"
-import { addresses, type Refusal } from "../messages.js"
 import { refusalOf } from "./access.js"
-import { type Declaration, declarations } from "./declarations.js"
+import { endpoints } from "./api.js"
+import type { Endpoint } from "./endpoints.js"
 import * as OpenApi from "./openapi.js"
+import type { Refusal } from "./schemas.js"
 import * as EventStream from "./stream.js"
 
 /** The size of the largest body, in bytes: of a saved state, and of any other. */
@@ -43,16 +43,15 @@ const invalid = ({ message, path }: FieldError): Refusal => ({
   ...(path !== "" && { field: path })
 })
 
-const parse = (text: string): Either.Either<unknown, FieldError> =>
-  text.trim() === "" ? Either.right({}) : parseJson(text)
+type Decoded = Either.Either<unknown, FieldError>
 
-const checkFields = (fields: Fields | undefined, decoded: Either.Either<unknown, FieldError>) =>
-  fields === undefined
-    ? Either.right({})
-    : Either.flatMap(decoded, (value) => check(Schema.typeSchema(Schema.Struct(fields)), value))
+const parse = (text: string): Decoded => text.trim() === "" ? Either.right({}) : parseJson(text)
 
-/** Reads the input of an address; fails with the refusal that names the invalid field. */
-const readInput = (name: string, { body, params, query }: Declaration) =>
+const checkPart = (schema: Endpoint["body"], decode: (schema: Schema.Schema.AnyNoContext) => Decoded): Decoded =>
+  schema === undefined ? Either.right({}) : Either.flatMap(decode(schema), (value) => check(schema, value))
+
+/** Reads the input of an endpoint; fails with the refusal that names the invalid field. */
+const readInput = ({ body, name, params, query }: Endpoint) =>
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
     const [, search] = splitTarget(request)
@@ -65,12 +64,11 @@ const readInput = (name: string, { body, params, query }: Declaration) =>
           : { status: 400, message: "The body is incomplete" }
       )
     }
+    const pathParams = yield* HttpRouter.params
     const input = Either.all({
-      params: checkFields(params, Either.right(yield* HttpRouter.params)),
-      query: checkFields(query, decodeQuery(query ?? {}, new URLSearchParams(search))),
-      body: body === undefined || read === undefined
-        ? Either.right({})
-        : Either.flatMap(parse(bodyText(read.content)), (value) => check(body, value))
+      params: checkPart(params, () => Either.right(pathParams)),
+      query: checkPart(query, (schema) => decodeForm(schema, new URLSearchParams(search))),
+      body: checkPart(body, () => parse(bodyText(read?.content ?? "")))
     })
     return yield* Either.match(input, { onLeft: (error) => Effect.fail(invalid(error)), onRight: Effect.succeed })
   })
@@ -81,37 +79,32 @@ export const make = (
   key: Redacted.Redacted<string>,
   allowedHosts: AllowedHosts
 ): Effect.Effect<Router.App> => {
-  const actions = Actions.make(controlled)
-
-  const openapi = Effect.map(
-    HttpServerRequest.HttpServerRequest,
-    (request) => json(OpenApi.make(`${schemeOf(request)}://${request.headers["host"] ?? "localhost"}`))
-  )
-  const events = Effect.map(
-    Effect.clock,
-    (clock) => HttpServerResponse.stream(EventStream.make(controlled, clock), { contentType: "text/event-stream" })
-  )
-  const respond = (name: Actions.ActionName) => {
-    // Sound: `readInput` validates with the declaration, whose types are those of the action.
-    const action: (input: never) => Effect.Effect<unknown, Refusal> = actions[name]
-    return Effect.match(
-      // A program that hangs up leaves no change half done.
-      Effect.flatMap(readInput(name, declarations[name]), (input) => Effect.uninterruptible(action(input as never))),
-      { onFailure: refuse, onSuccess: (body) => json(body) }
-    )
+  const handlers: Actions.Handlers = {
+    ...Actions.make(controlled),
+    openapi: () =>
+      Effect.map(
+        HttpServerRequest.HttpServerRequest,
+        (request) => OpenApi.make(`${schemeOf(request)}://${request.headers["host"] ?? "localhost"}`)
+      ),
+    events: () =>
+      Effect.map(
+        Effect.clock,
+        (clock) => HttpServerResponse.stream(EventStream.make(controlled, clock), { contentType: "text/event-stream" })
+      )
   }
-
-  const routes = Object.entries(addresses).map(([name, { method, path }]) =>
-    HttpRouter.makeRoute(
-      method,
-      path,
-      name === "openapi"
-        ? openapi
-        : name === "events"
-        ? events
-        : respond(name as Actions.ActionName) // sound: the others are named above
+  const routes = endpoints.map((endpoint) => {
+    // Sound: there is a handler for each name, and `readInput` validates with the declaration, whose types are those of the handler.
+    const handler = handlers[endpoint.name as keyof Actions.Handlers] as Actions.Handler<never, unknown>
+    const respond = Effect.match(
+      // A program that hangs up leaves no change half done.
+      Effect.flatMap(readInput(endpoint), (input) => Effect.uninterruptible(handler(input as never))),
+      {
+        onFailure: refuse,
+        onSuccess: (body) => HttpServerResponse.isServerResponse(body) ? body : json(body)
+      }
     )
-  )
+    return HttpRouter.makeRoute(endpoint.method, endpoint.path, respond)
+  })
   const notFound = Effect.succeed(refuse({ status: 404, message: "There is no such address" }))
 
   return Effect.map(

@@ -8,10 +8,10 @@ import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
 import * as Actions from "../actions.js"
 import type { Controlled } from "../controlled.js"
-import type { BucketName, Snapshot, StreamMessage } from "../messages.js"
 import { rounded } from "../recording/history.js"
 import type { Reader } from "../recording/recorder.js"
 import { faultView, stateViews, tokensView } from "../snapshot.js"
+import type { BucketName, Snapshot, StreamMessage } from "./schemas.js"
 
 /** In milliseconds: between two batches, between two looks at the state, and between two signs of life. */
 const [batchMillis, stateMillis, lifeMillis] = [100, 300, 5000]

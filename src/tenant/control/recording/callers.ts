@@ -3,7 +3,7 @@ import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 import * as Predicate from "effect/Predicate"
 import { assertedClientId } from "../../server/clientAuthentication.js"
-import type { RequestSummary } from "../messages.js"
+import type { RequestSummary } from "../http/schemas.js"
 
 /** The number of tokens whose claims are remembered. */
 const maxTokens = 100

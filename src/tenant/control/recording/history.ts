@@ -1,5 +1,5 @@
 /** The level of a bucket within the last minute, in steps. Nothing runs between calls: levels in between are computed. */
-import type { BucketSample } from "../messages.js"
+import type { BucketSample } from "../http/schemas.js"
 
 /** The length of a step in milliseconds, and the number of steps. */
 export const step = 200

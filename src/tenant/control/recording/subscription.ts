@@ -1,5 +1,5 @@
 /** Collects for one reader of the stream what has changed since it last read. It stays small, however slow the reader is. */
-import type { BucketName, BucketReading } from "../messages.js"
+import type { BucketName, BucketReading } from "../http/schemas.js"
 
 /** The greatest number of requests in one batch. */
 const maxRequests = 100

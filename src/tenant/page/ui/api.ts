@@ -1,11 +1,14 @@
 /** Calls the tenant's control interface. */
-import { addresses, type Exchanges, keyHeader, type Refusal } from "../../control/messages.js"
+import type { Exchanges } from "../../control/http/api.js"
+import type { Refusal } from "../../control/http/schemas.js"
+import { keyHeader } from "../../control/messages.js"
+import { addressOf } from "./addresses.js"
 import { parseJson } from "./json.js"
 
-type Name = keyof typeof addresses
+type Name = keyof Exchanges
 
-/** The input of an exchange: its query and its body, and the parameter of its path. */
-type Input<E extends Name> = Omit<Exchanges[E], "response"> & { readonly parameter?: string | number }
+/** The query and the body of an endpoint, and the parameter of its path. */
+type Input<E extends Name> = Omit<Exchanges[E]["input"], "params"> & { readonly parameter?: string | number }
 
 /** Requests an address. The promise is rejected with an `Error` whose message can be shown. */
 export const call = async <E extends Name>(
@@ -14,7 +17,7 @@ export const call = async <E extends Name>(
   { parameter = "", ...input }: Input<E>
 ): Promise<Exchanges[E]["response"]> => {
   const { query, body }: { readonly query?: object; readonly body?: object } = input
-  const { method, path } = addresses[name]
+  const { method, path } = addressOf(name)
   const search = new URLSearchParams(Object.entries(query ?? {}))
   const url = `${path.replace(/:\w+/, encodeURIComponent(parameter))}${search.size === 0 ? "" : `?${search}`}`
   const response = await fetch(url, {

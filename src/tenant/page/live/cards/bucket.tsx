@@ -1,5 +1,5 @@
 /** A bucket: its level now, and its last minute. Calls left are a line, the calls of each half second are columns. */
-import type { BucketView } from "../../../control/messages.js"
+import type { BucketView } from "../../../control/http/schemas.js"
 import type { Act } from "../act.js"
 import { columnsOf, columnWidth, levelNow, type Point, span } from "../data/history.js"
 import { count, level, rate } from "../format.js"

@@ -1,6 +1,7 @@
 /** The clock and the state: moves the one, resets, saves and loads the other. */
 import { useState } from "preact/hooks"
-import type { SavedState, Snapshot } from "../../../control/messages.js"
+import type { Snapshot } from "../../../control/http/schemas.js"
+import type { SavedState } from "../../../control/savedState.js"
 import { parseJson } from "../../ui/json.js"
 import type { Act } from "../act.js"
 import { count, dayAndTime, duration } from "../format.js"

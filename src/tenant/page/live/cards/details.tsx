@@ -1,6 +1,6 @@
 /** One request in full: its headers and bodies, secrets masked, and as a command for curl. */
 import { useEffect, useState } from "preact/hooks"
-import type { RecordedMessage, RequestDetails, RequestSummary } from "../../../control/messages.js"
+import type { RecordedMessage, RequestDetails, RequestSummary } from "../../../control/http/schemas.js"
 import { call } from "../../ui/api.js"
 import { CopyButton } from "../../ui/copy.js"
 import { pretty, shortened } from "../../ui/json.js"

@@ -1,7 +1,7 @@
 /** Faults for the next calls: a status, a delay, a broken connection. */
 import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
-import type { FaultInput, FaultView, Snapshot } from "../../../control/messages.js"
+import type { FaultInput, FaultView, Snapshot } from "../../../control/http/schemas.js"
 import type { Act } from "../act.js"
 import { count, duration } from "../format.js"
 

@@ -1,5 +1,5 @@
 /** The jobs, with their progress. */
-import type { Snapshot } from "../../../control/messages.js"
+import type { Snapshot } from "../../../control/http/schemas.js"
 import { duration } from "../format.js"
 
 const tones: Readonly<Record<string, string>> = { completed: "good", failed: "bad", processing: "info" }

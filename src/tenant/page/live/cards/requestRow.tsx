@@ -1,5 +1,5 @@
 /** A row of the list of requests. */
-import type { RequestSummary } from "../../../control/messages.js"
+import type { RequestSummary } from "../../../control/http/schemas.js"
 import { Status } from "../../ui/status.js"
 import { duration, shortId, timeOfDay } from "../format.js"
 

@@ -1,6 +1,6 @@
 /** The list of requests, the newest first. Only the rows in sight are in the page. */
 import { useEffect, useRef, useState } from "preact/hooks"
-import type { RequestSummary } from "../../../control/messages.js"
+import type { RequestSummary } from "../../../control/http/schemas.js"
 import { Filter } from "../../ui/filter.js"
 import { type Model, rateOf } from "../data/model.js"
 import { focusSoon } from "../focus.js"

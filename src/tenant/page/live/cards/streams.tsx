@@ -1,6 +1,6 @@
 /** The event streams, with their events and deliveries. */
 import { useState } from "preact/hooks"
-import type { EventView, Snapshot, StreamView } from "../../../control/messages.js"
+import type { EventView, Snapshot, StreamView } from "../../../control/http/schemas.js"
 import type { Act } from "../act.js"
 import { count, duration, timeOfDay } from "../format.js"
 

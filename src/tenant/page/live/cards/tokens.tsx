@@ -1,5 +1,5 @@
 /** The tokens that the tenant has issued. */
-import type { Snapshot, TokenView } from "../../../control/messages.js"
+import type { Snapshot, TokenView } from "../../../control/http/schemas.js"
 import type { Act } from "../act.js"
 import { count, duration, shortId } from "../format.js"
 

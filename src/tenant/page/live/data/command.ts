@@ -1,5 +1,5 @@
 /** Makes a command for curl of a recorded request. */
-import type { RequestDetails } from "../../../control/messages.js"
+import type { RequestDetails } from "../../../control/http/schemas.js"
 import { curl } from "../../ui/curl.js"
 
 /** Headers that curl sets itself, or that belong to one connection. */

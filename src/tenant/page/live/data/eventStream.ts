@@ -1,5 +1,7 @@
 /** Reads the tenant's stream of events, and connects again whenever it ends. */
-import { addresses, keyHeader, type StreamMessage } from "../../../control/messages.js"
+import type { StreamMessage } from "../../../control/http/schemas.js"
+import { keyHeader } from "../../../control/messages.js"
+import { addressOf } from "../../ui/addresses.js"
 
 /** `refused`: the tenant responds, but not to this key. */
 export type Connection = "connecting" | "connected" | "lost" | "refused"
@@ -31,7 +33,7 @@ export const splitEvents = (text: string): { readonly data: ReadonlyArray<string
 const readOnce = async ({ key, onConnection, onMessage }: Options, abort: AbortController): Promise<Connection> => {
   let timer = setTimeout(() => abort.abort(), longestPause)
   try {
-    const response = await fetch(addresses.events.path, {
+    const response = await fetch(addressOf("events").path, {
       headers: { [keyHeader]: key },
       credentials: "omit",
       cache: "no-store",

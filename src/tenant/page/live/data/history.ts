@@ -1,5 +1,5 @@
 /** The last minute of a bucket, as the page has seen it. */
-import type { BucketReading, BucketView } from "../../../control/messages.js"
+import type { BucketReading, BucketView } from "../../../control/http/schemas.js"
 
 /** The length of the history, in milliseconds. */
 export const span = 60_000

@@ -1,5 +1,5 @@
 /** The data that the page shows, built from the messages of the tenant. Its size is bounded. */
-import type { RequestSummary, Snapshot, StreamMessage } from "../../../control/messages.js"
+import type { RequestSummary, Snapshot, StreamMessage } from "../../../control/http/schemas.js"
 import { addPoint, type Point, pointsOf } from "./history.js"
 
 /** The number of requests that the page keeps. */
