@@ -17,7 +17,14 @@ export default rules({
     "@effect/platform/HttpApp": "effect/http/HttpEffect",
     "@effect/platform/KeyValueStore": "effect/persistence/KeyValueStore",
     "@effect/platform/HttpLayerRouter": "effect/http/HttpRouter",
-    ...moved("@effect/platform", "effect/http-api", ["HttpApi", "HttpApiSwagger", "OpenApi"]),
+    ...moved("@effect/platform", "effect/http-api", [
+      "HttpApi",
+      "HttpApiEndpoint",
+      "HttpApiGroup",
+      "HttpApiSchema",
+      "HttpApiSwagger",
+      "OpenApi"
+    ]),
     ...moved("@effect/platform", "effect/http", [
       "FetchHttpClient",
       "Headers",

@@ -16,7 +16,7 @@ export default rules({
     "@effect/platform/HttpBody": { unsafeJson: "jsonUnsafe" },
     "@effect/platform/HttpClient": { currentTracerDisabledWhen: "TracerDisabledWhen", del: "delete" },
     "@effect/platform/HttpClientRequest": { del: "delete" },
-    "@effect/platform/HttpServerResponse": { unsafeJson: "jsonUnsafe" },
+    "@effect/platform/HttpServerResponse": { isServerResponse: "isHttpServerResponse", unsafeJson: "jsonUnsafe" },
 
     "effect/Array": { isNonEmptyReadonlyArray: "isReadonlyArrayNonEmpty" },
     "effect/Cause": {
@@ -44,7 +44,7 @@ export default rules({
       string: "String"
     },
     "effect/ConfigError": { ConfigError: "effect/Config#ConfigError" },
-    "effect/Context": { "Tag.Service": "Service.Shape" },
+    "effect/Context": { "Tag.Service": "Service.Shape", unsafeGet: "getUnsafe" },
     "effect/DateTime": { unsafeMake: "makeUnsafe", unsafeMakeZoned: "makeZonedUnsafe" },
     "effect/Deferred": { unsafeDone: "doneUnsafe" },
     "effect/Duration": {

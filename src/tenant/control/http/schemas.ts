@@ -1,7 +1,7 @@
 /** What the control interface receives and sends, as JSON: its types, its validation and its document are made from these schemas. */
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as Schema from "effect/Schema"
-import { integer, number, string } from "../../../Schemas.js"
+import { integer, number, omittable, string } from "../../../Schemas.js"
 import { headerName, headerValue, isFraming } from "../../server/faults.js"
 
 const { Array: list, Boolean, NullOr, Number, String, Unknown, optional } = Schema
@@ -251,9 +251,15 @@ const message = Schema.Union(
     "while a bucket is used or not full"
   ),
   describe(
-    Schema.partialWith(Schema.Struct(parts), { exact: true }).pipe(
-      Schema.extend(Schema.Struct({ type: Schema.Literal("state"), ...clockFields }))
-    ),
+    Schema.Struct({
+      type: Schema.Literal("state"),
+      ...clockFields,
+      tokens: omittable(parts.tokens),
+      jobs: omittable(parts.jobs),
+      streams: omittable(parts.streams),
+      faults: omittable(parts.faults),
+      counts: omittable(parts.counts)
+    }),
     "the parts that have changed, at least every 5 seconds: none is a sign of life"
   )
 )
