@@ -8,7 +8,6 @@ import type * as Router from "../server/router.js"
 import * as Clock from "./clock.js"
 import * as Controlled from "./controlled.js"
 import * as Access from "./http/access.js"
-import * as Routes from "./http/routes.js"
 import type { Observer } from "./observer.js"
 import * as Recorder from "./recording/recorder.js"
 
@@ -36,7 +35,13 @@ export const make = (
     const recorder = Recorder.make(secrets.filter((secret) => secret !== ""), parts.buckets)
     const chosen = key ?? (yield* Access.makeKey)
     const controlled = Controlled.make(parts, { clock, recorder, instance: yield* randomId(16) })
-    const control = yield* Routes.make(controlled, chosen, allowedHosts)
+    let routed: Router.App | undefined
+    // Loaded with the first request, so a tenant starts without its schemas.
+    const load = Effect.flatMap(
+      Effect.promise(() => import("./http/routes.js")),
+      (Routes) => Routes.make(controlled, chosen, allowedHosts)
+    )
+    const control = Effect.suspend(() => routed ?? Effect.flatMap(load, (app) => routed = app))
     return {
       key: chosen,
       observer: recorder,

@@ -15,6 +15,7 @@ import { itInProcess } from "./calls.js"
 
 // A tenant loads its control only if it is asked for it: here that is done before the first test, which does not wait for it.
 await import("../../../src/tenant/control/control.js")
+await import("../../../src/tenant/control/http/routes.js")
 
 export const key = "a-key-of-the-tests-0123456789"
 
