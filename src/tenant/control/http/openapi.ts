@@ -1,4 +1,7 @@
-/** The OpenAPI 3.1 document of the control interface, made from its declaration. */
+/**
+ * The OpenAPI 3.1 document of the control interface, made from its declaration. `OpenApi.fromApi` would promise its own 400 in place of the
+ * refusals, require every body, and have one rule for the fields of requests and responses.
+ */
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Context from "effect/Context"
 import * as Schema from "effect/Schema"

@@ -1,4 +1,7 @@
-/** Serves the control interface: checks who asks, validates what is asked, and responds as JSON. */
+/**
+ * Serves the control interface: checks who asks, validates what is asked, and responds as JSON. `HttpApiBuilder` would read a body by the
+ * type that it is sent with, which curl's is not, without a limit, and would put what was sent into its messages.
+ */
 import * as HttpRouter from "@effect/platform/HttpRouter"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
