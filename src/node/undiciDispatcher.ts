@@ -47,6 +47,7 @@ type Result = Effect.Effect<RawResponse, NoResponse>
 interface Head {
   readonly status: number
   readonly headers: Headers.Headers
+  readonly cookies?: ReadonlyArray<string>
 }
 
 /**
@@ -55,6 +56,7 @@ interface Head {
  */
 class ResponseHandler implements Undici.Dispatcher.DispatchHandler {
   private readonly bodyLimit: BodyLimit
+  private readonly begun: (() => void) | undefined
   private done: ((result: Result) => void) | undefined
   private controller: Undici.Dispatcher.DispatchController | undefined
   private head: Head | undefined
@@ -64,8 +66,9 @@ class ResponseHandler implements Undici.Dispatcher.DispatchHandler {
   private chunks: Array<Uint8Array> = []
   private size = 0
 
-  constructor(bodyLimit: BodyLimit, done: (result: Result) => void) {
+  constructor(bodyLimit: BodyLimit, begun: (() => void) | undefined, done: (result: Result) => void) {
     this.bodyLimit = bodyLimit
+    this.begun = begun
     this.done = done
   }
 
@@ -74,6 +77,7 @@ class ResponseHandler implements Undici.Dispatcher.DispatchHandler {
     if (this.done === undefined) throw stopped
     this.controller = controller
     this.hasBegun = true
+    this.begun?.()
   }
 
   onResponseStart(
@@ -82,7 +86,8 @@ class ResponseHandler implements Undici.Dispatcher.DispatchHandler {
     headers: Parameters<typeof headersOf>[0]
   ): void {
     if (status < 200) return
-    this.head = { status, headers: headersOf(headers) }
+    const { "set-cookie": cookies } = headers
+    this.head = { status, headers: headersOf(headers), ...(Array.isArray(cookies) && { cookies }) }
     this.limit = this.bodyLimit(status)
   }
 
@@ -142,9 +147,9 @@ const contentOf = ({ body }: RawRequest): Effect.Effect<Content> => {
 }
 
 /** Collects responses over a dispatcher. */
-export const collect = (dispatcher: Undici.Dispatcher): Collect => (request, bodyLimit) =>
+export const collect = (dispatcher: Undici.Dispatcher): Collect => (request, bodyLimit, begun) =>
   Effect.map(contentOf(request), (body) => (done) => {
-    const handler = new ResponseHandler(bodyLimit, done)
+    const handler = new ResponseHandler(bodyLimit, begun, done)
     const { headers, method, url } = request
     const path = url.indexOf("/", url.indexOf("//") + 2) // an absolute URL of a client always has a path
     const options = { origin: url.slice(0, path), path: url.slice(path), method, headers, body }

@@ -70,17 +70,16 @@ export const withToken = (read: ReadToken): Stage<RunningCall, RawResponse, Auth
  * sent at once when it comes. Sends the call again with another token if the service refuses it; a third time only if the second was no
  * longer the provider's own by then.
  */
-export const authorized =
-  (read: ReadToken, { invalidate }: Tokens): Stage<RunningCall, AuthorizedResponse> => (next) => {
-    const sendNth = (call: RunningCall, nth: number): ReturnType<typeof next> =>
-      Effect.flatMap(next(call), (response) => {
-        if (response.status !== 401 || response.redirected || nth === mostTokens) return Effect.succeed(response)
-        const invalidated = nth === 1 ? wait(call, invalidate(response.token)) : Effect.void
-        return Effect.flatMap(Effect.flatMap(invalidated, () => read(call)), (other) => {
-          if (Redacted.value(other) === Redacted.value(response.token)) return Effect.succeed(response)
-          call.telemetry.tokenReplaced()
-          return sendNth(call, nth + 1)
-        })
+export const authorized = (read: ReadToken, tokens: Tokens): Stage<RunningCall, AuthorizedResponse> => (next) => {
+  const sendNth = (call: RunningCall, nth: number): ReturnType<typeof next> =>
+    Effect.flatMap(next(call), (response) => {
+      if (response.status !== 401 || response.redirected || nth === mostTokens) return Effect.succeed(response)
+      const invalidated = nth === 1 ? wait(call, tokens.invalidate(response.token)) : Effect.void
+      return Effect.flatMap(Effect.flatMap(invalidated, () => read(call)), (other) => {
+        if (Redacted.value(other) === Redacted.value(response.token)) return Effect.succeed(response)
+        call.telemetry.tokenReplaced()
+        return sendNth(call, nth + 1)
       })
-    return (call) => Effect.flatMap(read(call), () => sendNth(call, 1))
-  }
+    })
+  return (call) => Effect.flatMap(read(call), () => sendNth(call, 1))
+}

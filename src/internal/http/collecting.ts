@@ -2,67 +2,81 @@
  * Responses that an HTTP client collects: it reads the body itself, and gives it together with status and headers. That saves three quarters
  * of the processor time of a small call: no stream, and no objects of the platform for it (`npm run bench`, `ours-lean` and `ours-stock`).
  */
+import type * as Headers from "@effect/platform/Headers"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { contextOf, withFiber } from "../runtime/fiber.js"
 import type { CallbackTask } from "../runtime/timeouts.js"
 import { type HttpError, makeError } from "./httpClients.js"
 import type { BodyLimit, NoResponse, RawRequest, RawResponse } from "./rawExchange.js"
 
-type Request = HttpClientRequest.HttpClientRequest
-
 /** Sends a request, and collects its response. */
 export type Collect = (
   request: RawRequest,
-  bodyLimit: BodyLimit
+  bodyLimit: BodyLimit,
+  begun?: () => void
 ) => Effect.Effect<CallbackTask<RawResponse, NoResponse>>
 
-/** How the current fiber wants responses to be collected. A client that does not know this responds as always. */
-export interface Collecting {
+/** Asks for the response to a request to be collected. A client that does not know this responds as always. */
+interface Asked {
   readonly bodyLimit: BodyLimit
-  readonly run: (task: CallbackTask<RawResponse, NoResponse>) => Effect.Effect<RawResponse, NoResponse>
+  /** A request begins, perhaps after others: a wrapper may send it again. */
+  readonly begun: () => void
+  /** The platform has this response, which was collected. */
+  readonly collected: (response: HttpClientResponse.HttpClientResponse, raw: RawResponse) => void
 }
 
-const Collecting = Context.GenericTag<Collecting>("effect-identity-client/internal/http/Collecting")
+const asks = Symbol("asks")
 
-/** Collects the responses of the clients that can do it. */
-export const withCollecting = <R>(
-  context: Context.Context<R>,
-  collecting: Collecting
-): Context.Context<R | Collecting> => Context.add(context, Collecting, collecting)
+type AskingHeaders = Headers.Headers & { readonly [asks]?: Asked }
 
-/** A response that was collected, in the shape of a web response: the platform wraps it. It makes the web response if a client looks at more. */
+/**
+ * Adds what is asked to the headers of a new request, under a symbol: it stays with the request when a wrapper changes that, is never sent,
+ * and concerns no request of the wrapper's own. If it is lost, the response is not collected.
+ */
+export const ask = (
+  request: HttpClientRequest.HttpClientRequest,
+  asked: Asked
+): HttpClientRequest.HttpClientRequest => {
+  Object.assign(request.headers, { [asks]: asked })
+  return request
+}
+
+/** A response that was collected, in the shape of a web response, which is made if a client looks at more than its status. */
 class Collected {
-  readonly response: RawResponse
+  readonly status: number
   readonly url = ""
-  private made: Response | undefined
+  private readonly raw: RawResponse
+  private headersOfWeb: Response["headers"] | undefined
+  private bodyOfWeb: Response | undefined
 
-  constructor(response: RawResponse) {
-    this.response = response
+  constructor(raw: RawResponse) {
+    this.status = raw.status
+    this.raw = raw
   }
 
-  get status(): number {
-    return this.response.status
+  get headers(): Response["headers"] {
+    const { cookies = [], headers } = this.raw
+    if (this.headersOfWeb !== undefined) return this.headersOfWeb
+    this.headersOfWeb = new globalThis.Headers(headers)
+    if (cookies.length > 0) this.headersOfWeb.delete("set-cookie")
+    for (const cookie of cookies) this.headersOfWeb.append("set-cookie", cookie)
+    return this.headersOfWeb
   }
 
   private get web(): Response {
-    if (this.made !== undefined) return this.made
-    const { body, completeness } = this.response
+    if (this.bodyOfWeb !== undefined) return this.bodyOfWeb
+    const { body, completeness } = this.raw
     const bytes = new Blob([body as Uint8Array<ArrayBuffer>]).stream() // sound: it was read into a plain buffer, or is a text
     const cut = new TransformStream({
       flush: (controller) => controller.error(new Error(`the body is ${completeness}`))
     })
-    const content = body.length === 0 ? null : completeness === "complete" ? bytes : bytes.pipeThrough(cut)
-    this.made = new Response(content, { headers: this.response.headers })
-    return this.made
-  }
-
-  get headers(): Response["headers"] {
-    return this.web.headers
+    this.bodyOfWeb = new Response(completeness === "complete" ? bytes : bytes.pipeThrough(cut), {
+      headers: this.headers
+    })
+    return this.bodyOfWeb
   }
 
   get body(): Response["body"] {
@@ -82,38 +96,39 @@ class Collected {
   }
 }
 
-/** The response that was collected, if a response of the platform is one, however often it is wrapped. */
-export const collectedOf = (innermost: object): RawResponse | undefined =>
-  innermost instanceof Collected ? innermost.response : undefined
-
-const responseTo = (request: Request, response: RawResponse): HttpClientResponse.HttpClientResponse =>
-  HttpClientResponse.fromWeb(request, new Collected(response) as unknown as Response) // sound: the platform reads no other fields
-
 const collects = Symbol("collects")
 
 /** A client that collects, unless it is wrapped: then what it is wrapped in must see the request and the response. */
 export const collectOf = (client: HttpClient.HttpClient & { readonly [collects]?: Collect }): Collect | undefined =>
   client[collects]
 
-/** Makes a client that collects responses where that is wanted, and leaves all other requests to another client. */
-export const over = (client: HttpClient.HttpClient, collect: Collect): HttpClient.HttpClient =>
-  Object.assign(
-    HttpClient.makeWith<never, never, HttpError, never>(
-      (prepared) =>
-        Effect.flatMap(prepared, (request) =>
-          withFiber((fiber) => {
-            const url = HttpClientRequest.toUrl(request)
-            const context = contextOf(fiber) as Context.Context<Collecting> // sound: it need not be there
-            const collecting = Context.getOrElse(context, Collecting, () => undefined)
-            if (collecting === undefined || Option.isNone(url)) return client.execute(request)
-            const { body, headers, method } = request
-            const task = collect({ method, url: url.value.href, headers, body }, collecting.bodyLimit)
-            return Effect.mapBoth(Effect.flatMap(task, collecting.run), {
-              onFailure: (noResponse) => makeError(request, noResponse),
-              onSuccess: (response) => responseTo(request, response)
-            })
-          })),
-      Effect.succeed
-    ),
+/** Makes a client that collects responses where that is asked, and leaves all other requests to another client. */
+export const over = (client: HttpClient.HttpClient, collect: Collect): HttpClient.HttpClient => {
+  const execute = (request: HttpClientRequest.HttpClientRequest) => {
+    const { body, headers, method } = request
+    const asked = (headers as AskingHeaders)[asks] // sound: it need not be there
+    const url = asked && HttpClientRequest.toUrl(request)
+    if (asked === undefined || url === undefined || Option.isNone(url)) return client.execute(request)
+    return collect({ method, url: url.value.href, headers, body }, asked.bodyLimit, asked.begun).pipe(
+      Effect.flatMap((task) =>
+        Effect.async<RawResponse, NoResponse>((resume) => {
+          const stop = task(resume)
+          return Effect.sync(stop)
+        })
+      ),
+      Effect.mapBoth({
+        onFailure: (noResponse) => makeError(request, noResponse),
+        onSuccess: (raw) => {
+          // Sound: the platform reads no other fields.
+          const response = HttpClientResponse.fromWeb(request, new Collected(raw) as unknown as Response)
+          asked.collected(response, raw)
+          return response
+        }
+      })
+    )
+  }
+  return Object.assign(
+    HttpClient.makeWith<never, never, HttpError, never>(Effect.flatMap(execute), Effect.succeed),
     { [collects]: collect }
   )
+}

@@ -31,10 +31,11 @@ const requestOf = ({ body, headers, method, url }: RawRequest): HttpClientReques
   return body._tag === "Empty" ? request : HttpClientRequest.setBody(request, body)
 }
 
-/** The response of the client beneath: the platform wraps it once or twice. */
-const innermost = (response: object): object => {
+/** Checks that `fetch` followed a redirect: only its own response tells, which the platform wraps once or twice. */
+const isRedirected = (response: object): boolean => {
+  if ("redirected" in response && response.redirected === true) return true
   const inner = "original" in response ? response.original : "source" in response ? response.source : undefined
-  return typeof inner === "object" && inner !== null ? innermost(inner) : response
+  return typeof inner === "object" && inner !== null && isRedirected(inner)
 }
 
 /** The whole URL of a request: its query and fragment may stand beside `url`. */
@@ -46,7 +47,7 @@ const execute = <A, E>(
   client: HttpClient.HttpClient,
   request: HttpClientRequest.HttpClientRequest,
   withOptions: (context: Context.Context<never>) => Context.Context<never>,
-  read: (response: HttpClientResponse.HttpClientResponse, innermost: object, redirected: boolean) => Effect.Effect<A, E>
+  read: (response: HttpClientResponse.HttpClientResponse, redirected: boolean) => Effect.Effect<A, E>
 ): Effect.Effect<A, E | HttpClients.HttpError> => {
   let sent: HttpClientRequest.HttpClientRequest | undefined
   // The options are set where the request begins, which lies within everything that was provided to the client itself.
@@ -55,11 +56,9 @@ const execute = <A, E>(
     return Effect.as(updateContext(withOptions), request)
   })
   return Effect.flatMap(prepared.execute(request), (response) => {
-    const source = innermost(response)
     // A chain of redirects that comes back to the URL cannot be seen.
-    const redirected = "redirected" in source && source.redirected === true ||
-      response.request !== sent && urlOf(response.request) !== urlOf(sent)
-    return read(response, source, redirected)
+    const isOther = response.request !== sent && urlOf(response.request) !== urlOf(sent)
+    return read(response, isOther || isRedirected(response))
   })
 }
 
@@ -98,12 +97,9 @@ export const make = (client: HttpClient.HttpClient, maxBodySize: number, leavesE
 
   const read = (
     response: HttpClientResponse.HttpClientResponse,
-    source: object,
     redirected: boolean,
     bodyLimit: BodyLimit
   ): Effect.Effect<RawResponse> => {
-    const collected = Collecting.collectedOf(source)
-    if (collected !== undefined) return Effect.succeed(collected)
     const { headers, status } = response
     const limit = bodyLimit(status)
     const isEvents = isSuccess(status) && !redirected && /^text\/event-stream\b/i.test(headers["content-type"] ?? "")
@@ -125,39 +121,27 @@ export const make = (client: HttpClient.HttpClient, maxBodySize: number, leavesE
     return Effect.flatMap(body, (read) => Body.decompressed({ status, headers, redirected, ...read }, limit))
   }
 
+  const withOptions = (context: Context.Context<never>) => withStrictOptions(context, maxBodySize)
+
   return sendingStreams((request, bodyLimit, time) => {
-    const stops: Array<() => boolean> = []
-    /** A client that collects knows whether a request has begun, also one that it sent before; of another one only the error says it. */
-    const hasBegun = () => stops.length === 0 || stops.some((stop) => stop())
-    const collecting: Collecting.Collecting = {
+    let hasBegun = false
+    let last: { readonly response: HttpClientResponse.HttpClientResponse; readonly raw: RawResponse } | undefined
+    const whole = leavesEvents ? requestOf(request) : Collecting.ask(requestOf(request), {
       bodyLimit,
-      run: (task) =>
-        Timeouts.runWithin(time, (done) => {
-          const stop = task(done)
-          stops.push(stop)
-          return stop
-        }, notEnded)
-    }
-    const options = (context: Context.Context<never>) => {
-      const strict = withStrictOptions(context, maxBodySize)
-      return leavesEvents ? strict : Collecting.withCollecting(strict, collecting)
-    }
-    const sent = execute(client, requestOf(request), options, (...response) => read(...response, bodyLimit))
-    const noResponse = (error: HttpClients.HttpError) => {
+      begun: () => void (hasBegun = true),
+      collected: (response, raw) => void (last = { response, raw })
+    })
+    const sent = execute(client, whole, withOptions, (response, redirected) =>
+      response === last?.response
+        ? Effect.succeed({ ...last.raw, redirected })
+        : read(response, redirected, bodyLimit))
+    const failed = (error: HttpClients.HttpError) => {
       const { code, outcome } = PlatformErrors.noResponse(error)
-      return new NoResponse({ code, outcome: stops.length > 0 && hasBegun() ? "unknown" : outcome })
+      return new NoResponse({ code, outcome: hasBegun ? "unknown" : outcome }) // a wrapper may have sent it before
     }
     return Effect.flatMap(
-      quietly(Timeouts.taskOf(Effect.mapError(sent, noResponse))),
-      (task) =>
-        Timeouts.runWithin(time, (done) => {
-          const stop = task(done)
-          return () => {
-            const begun = hasBegun()
-            stop()
-            return begun
-          }
-        }, notEnded)
+      quietly(Timeouts.taskOf(Effect.mapError(sent, failed))),
+      (task) => Timeouts.runWithin(time, task, notEnded)
     )
   })
 }
@@ -182,7 +166,7 @@ export const open = (
     client,
     HttpClientRequest.get(url.href, { headers }),
     (context) => withStrictOptions(context, room),
-    ({ headers, status, stream }, _, redirected) => Effect.succeed({ status, headers, redirected, body: stream })
+    ({ headers, status, stream }, redirected) => Effect.succeed({ status, headers, redirected, body: stream })
   ).pipe(
     quietly,
     Effect.mapError(PlatformErrors.noResponse),

@@ -26,6 +26,8 @@ export interface RawBody {
 export interface RawResponse extends RawBody {
   readonly status: number
   readonly headers: Headers.Headers
+  /** The headers `set-cookie`, if there are several: `headers` joins them. */
+  readonly cookies?: ReadonlyArray<string> | undefined
   /** True if the response comes from another URL than the request was sent to. */
   readonly redirected: boolean
   /** The body of server-sent events, if it is left unread. */
