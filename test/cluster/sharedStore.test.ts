@@ -111,7 +111,7 @@ withPostgres("a shared store in PostgreSQL", (it) => {
       const tenant = "https://t.example.com/api/v2"
       const { settle } = yield* acquire(limiter, { tenant, operation: "a" })
       yield* settle(undefined)
-      assert.isDefined((yield* store.get(`limit:3:${tenant}`)).entry)
+      assert.isDefined((yield* store.get(`limit:4:${tenant}`)).entry)
     }).pipe(Effect.scoped, Effect.provide(storeIn)))
 })
 

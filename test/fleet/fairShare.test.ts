@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { grant, type GrantRequest } from "../../src/internal/fleet/fairShare.js"
 import * as Adaptive from "../../src/internal/limiter/adaptive.js"
 import type { OperationState } from "../../src/internal/limiter/adaptiveState.js"
-import type { WaitingCall } from "../../src/internal/limiter/waitingCall.js"
+import type { Waiter } from "../../src/internal/limiter/waitingCalls.js"
 import { callOf } from "../support/fleetStore.js"
 
 const adaptive = Adaptive.make()
@@ -14,29 +14,27 @@ const [a, b, c] = ["a", "b", "c"].map((operation) => adaptive.stateOf(callOf(ope
 
 interface Options {
   readonly rivals?: number
-  readonly reserve?: number
   readonly throttledAt?: GrantRequest["throttledAt"]
   readonly grantedAt?: GrantRequest["grantedAt"]
   readonly blocked?: GrantRequest["blocked"]
-  readonly first?: OperationState
   readonly paced?: OperationState
 }
 
 /** Grants calls of a bucket with `left` calls left; returns the granted operations, the throttled ones and those that still wait. */
 const grantFrom = (
   left: number,
-  queues: ReadonlyArray<Iterable<WaitingCall<OperationState>>>,
+  queues: ReadonlyArray<Iterable<Waiter<OperationState>>>,
   options: Options = {}
 ) => {
   const started: Array<readonly [string, boolean]> = []
-  const size = left
+  const [size, bucket] = [left, {}]
   const { blocked, grants, throttled } = grant({
     strategy: {
-      isFirst: (state) => state === options.first,
-      isPaced: (state) => state === options.paced,
-      wait: (_, __, share, ahead) => left - ahead - share * size >= 1 ? 0 : 100,
-      ceilingWait: () => 0,
-      waitAfter: () => left >= 2 ? 0 : 100,
+      limitsOf: () => [bucket],
+      wait: ({ share, state }, _, ahead) => ({
+        millis: left - ahead(bucket) - share * size >= 1 ? 0 : 100,
+        reason: state === options.paced ? "pace" : "limit"
+      }),
       start: (state, now, waited) => {
         left--
         started.push([state.call.operation, waited])
@@ -45,7 +43,6 @@ const grantFrom = (
     },
     queues,
     rivals: options.rivals ?? 0,
-    reserve: options.reserve ?? 0,
     now: 5000,
     queueNow: 1000,
     throttledAt: options.throttledAt ?? new Map(),
@@ -62,8 +59,8 @@ const grantFrom = (
 }
 
 /** Waiting calls with these numbers. */
-const queue = (state: OperationState, numbers: ReadonlyArray<number>, isBackground = false) =>
-  numbers.map((nth): WaitingCall<OperationState> => ({ state, nth, since: 900, isBackground }))
+const queue = (state: OperationState, numbers: ReadonlyArray<number>, isBackground = false, share = 0) =>
+  numbers.map((nth): Waiter<OperationState> => ({ state, nth, since: 900, isBackground, share }))
 
 describe("grants", () => {
   it("are as many as the bucket allows, first come, first served", () => {
@@ -81,14 +78,14 @@ describe("grants", () => {
     assert.strictEqual(grantFrom(6, queues, { rivals: 50 }).granted, "a")
   })
 
-  it("go to the first call of an operation before others, and to background work last", () => {
+  it("go to background work last", () => {
     const queues = [queue(a, [0, 1], true), queue(b, [2]), queue(c, [3])]
-    assert.strictEqual(grantFrom(9, queues, { first: c }).granted, "cbaa")
+    assert.strictEqual(grantFrom(9, queues).granted, "bcaa")
   })
 
   it("leave the reserve to calls that are not background work", () => {
-    const queues = [queue(a, [0, 1, 2, 3], true), queue(b, [4])]
-    assert.strictEqual(grantFrom(4, queues, { reserve: 0.5 }).granted, "ba")
+    const queues = [queue(a, [0, 1, 2, 3], true, 0.5), queue(b, [4])]
+    assert.strictEqual(grantFrom(4, queues).granted, "ba")
   })
 
   it("tell which operations are throttled by their limit, not by rivals", () => {
@@ -101,7 +98,7 @@ describe("grants", () => {
   it("leave the last call to another process whose operation has waited longer", () => {
     const queues = [queue(a, [0, 1])]
     const granted = (left: number, since: number, more: Options = {}, isBackground = false) =>
-      grantFrom(left, queues, { blocked: [{ state: b, since, isBackground }], ...more }).granted
+      grantFrom(left, queues, { blocked: [{ state: b, since, isBackground, share: 0 }], ...more }).granted
     assert.strictEqual(granted(1, 899), "")
     assert.strictEqual(granted(2, 899), "a")
     assert.strictEqual(granted(3, 899), "aa")
@@ -115,7 +112,7 @@ describe("grants", () => {
 
   it("leave no call to younger background work because another kind of its operation's calls was granted", () => {
     const queues = [queue(a, [0]), queue(a, [1], true)]
-    const blocked = [{ state: b, since: 950, isBackground: true }]
+    const blocked = [{ state: b, since: 950, isBackground: true, share: 0 }]
     assert.strictEqual(grantFrom(2, queues, { blocked }).granted, "aa")
   })
 
@@ -141,7 +138,7 @@ describe("grants", () => {
     let taken = 0
     const endless = {
       *[Symbol.iterator]() {
-        for (;;) yield { state: a, nth: taken++, since: 0, isBackground: false }
+        for (;;) yield { state: a, nth: taken++, since: 0, isBackground: false, share: 0 }
       }
     }
     assert.strictEqual(grantFrom(3, [endless]).granted, "aaa")

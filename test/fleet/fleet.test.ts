@@ -377,7 +377,7 @@ describe("a stored value of another version or shape", () => {
     FastCheck.json(),
     FastCheck.jsonValue().map((unknown) => JSON.stringify({ ...JSON.parse(format.encode(stored)), unknown })),
     FastCheck.jsonValue().map((a) => JSON.stringify({ ...JSON.parse(format.encode(stored)), members: { a } })),
-    FastCheck.constant(makeFormat(4).encode(stored))
+    FastCheck.constant(makeFormat(5).encode(stored))
   )
 
   const run = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) =>

@@ -1,7 +1,7 @@
 /** Permits of one process of a fleet; the other members are made up. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
-import { EstimatorState } from "../../src/internal/limiter/estimator/state.js"
+import { EstimatorState } from "../../src/internal/limiter/estimator/estimator.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import {
   acquire,
@@ -232,7 +232,7 @@ describe("a process whose calls wait", () => {
           const limits = limitsOf(now, { limit, left: 0, perSecond })
           const [slow] = limitsOf(now, { limit: 7, left: 3, perSecond: 0.01 }).buckets
           const [full] = limitsOf(now, { limit: 7, left: 7, perSecond: 1 }).buckets
-          const unknown = { id: "3", limit: 5, estimator: new EstimatorState(), similarity: {} }
+          const unknown = { id: "3", limit: 5, estimator: new EstimatorState() }
           const operation = limits.operations["a"]!
           yield* store.put({
             writtenAt: now,

@@ -64,7 +64,7 @@ describe("a stored value of another version or shape", () => {
       for (
         const [value, every] of [
           ["damaged", 10],
-          [makeFormat(4).encode({ writtenAt: 1, members: {}, limits: limitsOf(0, many) }), 50]
+          [makeFormat(5).encode({ writtenAt: 1, members: {}, limits: limitsOf(0, many) }), 50]
         ] as const
       ) {
         const result = yield* tenTimes(Effect.scoped(Effect.gen(function*() {
@@ -93,7 +93,7 @@ describe("a stored value of another version or shape", () => {
         const store = yield* flakyStore
         const { lines, logger } = warnings()
         const later = Effect.gen(function*() {
-          const { serve, strategy } = yield* makeFleet(yield* SharedStore.make(store.backend), 0.2, none, makeFormat(4))
+          const { serve, strategy } = yield* makeFleet(yield* SharedStore.make(store.backend), 0.2, none, makeFormat(5))
           const limiter = yield* makeLimiter(strategy, {})
           yield* serve(limiter)
           return limiter

@@ -222,8 +222,8 @@ if (binary === undefined) {
         const client = yield* clientOf(server.url)
         const keys = (yield* Effect.promise(() => client.keys("*"))).sort()
         assert.deepStrictEqual(keys, [
-          "one:limit:3:https://t.example.com/api/v2",
-          "one:limit:3:https://u.example.com/api/v2"
+          "one:limit:4:https://t.example.com/api/v2",
+          "one:limit:4:https://u.example.com/api/v2"
         ])
         for (const key of keys) assert.isAbove(yield* Effect.promise(() => client.pttl(key)), 0)
       }).pipe(Effect.scoped))

@@ -2,8 +2,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Host, Replica } from "../../src/internal/fleet/replica.js"
-import { none } from "../../src/internal/limiter/known/options.js"
+import { none as noLimits } from "../../src/internal/limiter/known/options.js"
+import { none } from "../../src/internal/limiter/strategy.js"
 import * as SharedStore from "../../src/SharedStore.js"
+import { waiterOf } from "../support/adaptive.js"
 import {
   call,
   format,
@@ -37,7 +39,7 @@ const replicaOf = (limit: number, known: Known = many, others: Members = nobody)
       store: yield* SharedStore.make(yield* SharedStore.memory),
       format,
       reserve: 0,
-      limits: { ...none, ceilings: [{ limit, interval: 1000, operations: undefined }] },
+      limits: { ...noLimits, ceilings: [{ limit, interval: 1000, operations: undefined }] },
       queue: undefined,
       isClosed: false,
       hasStoreTime: false,
@@ -66,7 +68,9 @@ const replicaOf = (limit: number, known: Known = many, others: Members = nobody)
       /** Starts calls without the store until one has to wait. */
       startAlone: () => {
         let started = 0
-        for (; started < 20 && replica.waitAlone(state, 0, 0, 0) === 0; started++) replica.start(state, false)
+        for (; started < 20 && replica.waitAlone(waiterOf(state, now), none).millis === 0; started++) {
+          replica.start(state, false)
+        }
         return started
       }
     }
@@ -146,12 +150,12 @@ describe("a replica", () => {
   ) {
     it.effect(`rejoins the others with a ceiling that leaves ${title}`, () =>
       Effect.gen(function*() {
-        const { pass, replica, state, written } = yield* replicaOf(4)
+        const { now, pass, replica, state, written } = yield* replicaOf(4)
         replica.load(written(nobody, 2))
         replica.goAlone()
         pass(millis)
         replica.rejoin(calls === undefined ? undefined : written(nobody, calls), isUnchanged)
-        const ready = [0, 1, 2, 3].filter((ahead) => replica.wait(state, 0, ahead, 0) === 0)
+        const ready = [0, 1, 2, 3].filter((ahead) => replica.wait(waiterOf(state, now()), () => ahead).millis === 0)
         assert.strictEqual(ready.length, left)
       }))
   }

@@ -19,26 +19,25 @@ const stored: FleetSnapshot = {
   limits: limitsOf(now, { ...many, operations: ["a", "b"] })
 }
 
-/** A value of version 3, as the first release with it stored it: later releases must read it, or have another version. */
+/** A value of version 4, as the first release with it stored it: later releases must read it, or have another version. */
 const early = {
-  version: 3,
+  version: 4,
   writtenAt: 1_900_000_000_000,
   members: { x: [[5, 0, 5], [[3, 70, 0]], [[1, 1]], [[0, 1], [-1, 2]]] },
   tenant: [1, 90],
   unknown: [
-    [null, 0, 0, 50, 0.000001, 0.000001, 0, 0, 50, 0, 3, 1, 1, 0, null, 0, null, 50, null, 0, 0, 1],
-    [0, 0, null, null, 0, 50, null, 0, 0, 0],
+    [null, 0, 0, 50, 0.000001, 0.000001, 0, 0, 50, 0, 3, 1, 1, 0, null, 0, null, 50, null, 0, 1],
+    [0, null, null, 0, 50, 0, 0],
     []
   ],
   buckets: [[
     "1",
     100,
     [
-      [100, 0, 49.5, 7, 0.016, 0.017, 1, 49, 7, 120, 2, 1, 1, 0, -500, 0, 7, 127, 9000, 0, 0, 1],
-      [0, 1, -1000, 1_900_000_001, 50, 7, null, 0.02, 25, 0],
+      [100, 0, 49.5, 7, 0.016, 0.017, 1, 49, 7, 120, 2, 1, 1, 0, -500, 0, 7, 127, 9000, 0, 1],
+      [0, -1000, 1_900_000_001, 50, 7, 0.02, 25],
       [[127, 7, 51, 52]]
-    ],
-    { 2: 1 }
+    ]
   ]],
   operations: ["a", "b", "c", "d"],
   drawOn: [0, -1, -2, -3],
@@ -50,7 +49,7 @@ const early = {
 describe("the format of a fleet's state", () => {
   it("keeps every value, infinities and absent ones included", () => {
     for (const snapshot of [stored, { ...stored, members: {}, limits: nothing }]) {
-      const { version: _, ...decoded } = { version: 3, ...Option.getOrThrow(format.decode(format.encode(snapshot))) }
+      const { version: _, ...decoded } = { version: 4, ...Option.getOrThrow(format.decode(format.encode(snapshot))) }
       assert.deepStrictEqual(decoded, snapshot)
     }
   })
@@ -61,7 +60,7 @@ describe("the format of a fleet's state", () => {
     const { limits: { buckets: [bucket], operations, startedAt, unknown }, members: { x } } = snapshot
     assert.strictEqual(startedAt, now - 90)
     assert.isUndefined(unknown.limit)
-    assert.strictEqual(unknown.window.length, Infinity)
+    assert.strictEqual(unknown.window.lastReset, -Infinity)
     assert.deepStrictEqual(x, {
       seenAt: now - 5,
       waiting: 0,
@@ -93,10 +92,10 @@ describe("the format of a fleet's state", () => {
   })
 
   it("has its version in the value and in the key", () => {
-    assert.strictEqual(key, `limit:3:${tenant}`)
-    assert.strictEqual(makeFormat(4).keyOf(tenant), `limit:4:${tenant}`)
-    assert.strictEqual(JSON.parse(format.encode(stored)).version, 3)
-    assert.isTrue(Option.isNone(format.decode(makeFormat(4).encode(stored))))
+    assert.strictEqual(key, `limit:4:${tenant}`)
+    assert.strictEqual(makeFormat(5).keyOf(tenant), `limit:5:${tenant}`)
+    assert.strictEqual(JSON.parse(format.encode(stored)).version, 4)
+    assert.isTrue(Option.isNone(format.decode(makeFormat(5).encode(stored))))
   })
 
   const { writtenAt: _, ...incomplete } = early

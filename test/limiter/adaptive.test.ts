@@ -1,18 +1,17 @@
 import { assert, describe, it } from "vitest"
 import { bucketIdsOf } from "../../src/internal/limiter/adaptiveState.js"
-import { idleTime } from "../../src/internal/limiter/strategy.js"
-import { makeStrategy, tenant } from "../support/adaptive.js"
+import { idleTime, none } from "../../src/internal/limiter/strategy.js"
+import { makeStrategy, tenant, waiterOf } from "../support/adaptive.js"
 import { largeReading, rateLimited, reading } from "../support/readings.js"
 
 describe("a new operation", () => {
   it("goes first where its response will show its bucket", () => {
-    const { call, start, stateOf, strategy } = makeStrategy()
-    const isFirst = (operation: string) => strategy.isFirst(stateOf(operation))
-    assert.isFalse(isFirst("b")) // no bucket is known
+    const { call, start, stateOf } = makeStrategy()
+    assert.isFalse(stateOf("b").isFirst) // no bucket is known
     call("a", 0, largeReading(60))
-    assert.deepStrictEqual([isFirst("a"), isFirst("b")], [false, true])
+    assert.deepStrictEqual([stateOf("a").isFirst, stateOf("b").isFirst], [false, true])
     start("b", 100)
-    assert.isFalse(isFirst("b"))
+    assert.isFalse(stateOf("b").isFirst)
   })
 
   it("draws on all known buckets, unless its responses have no rate-limit headers", () => {
@@ -52,21 +51,13 @@ describe("a new operation", () => {
     assert.isBelow(later, first)
   })
 
-  it("gives way to nobody who waits for a bucket that may not be its own", () => {
-    const { call, stateOf, strategy } = makeStrategy()
-    call("a", 0, largeReading(60))
-    call("b", 100, undefined)
-    assert.isFalse(strategy.isFirst(stateOf("b")))
-    assert.strictEqual(strategy.waitAfter(stateOf("a"), stateOf("b"), 200, 0, 100), 0)
-    assert.isAbove(strategy.waitAfter(stateOf("a"), stateOf("a"), 200, 0, 100), 0)
-  })
-
-  it("is paused while one of the buckets that it may use is", () => {
+  it("is paused by a Retry-After without rate-limit headers, as it has no bucket yet", () => {
     const { call, stateOf, strategy } = makeStrategy()
     call("a", 0, largeReading(60))
     call("b", 100, rateLimited({ pause: 5000 }))
-    const isPaused = (now: number) => strategy.isPaused(stateOf("c"), now)
-    assert.deepStrictEqual([isPaused(200), isPaused(6000)], [true, false])
+    const waitAt = (now: number) => strategy.wait(waiterOf(stateOf("b"), now), now, none)
+    assert.deepStrictEqual(waitAt(200), { millis: 4910, reason: "pause" })
+    assert.strictEqual(waitAt(6000).millis, 0)
   })
 })
 

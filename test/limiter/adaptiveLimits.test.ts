@@ -11,20 +11,6 @@ const ceiling = (interval: number, limit: number, ...operations: ReadonlyArray<s
   operations: operations.length === 0 ? undefined : operations
 })
 
-describe("the wait for limits that do not hold for another operation", () => {
-  it("is the longest wait for the limits that hold for this operation alone", () => {
-    const { call, stateOf, strategy } = makeStrategy({
-      ceilings: [ceiling(90_000, 1), ceiling(7000, 1, "a"), ceiling(2000, 1, "a"), ceiling(3000, 1, "b")],
-      priors: []
-    })
-    const waits = (one: string, other: string) =>
-      [0, 1].map((ahead) => strategy.waitApart(stateOf(one), stateOf(other), 1110, ahead))
-    call("a", 0, reading(5))
-    call("b", 100, rateLimited({ limit: 20, pause: 5000 }))
-    assert.deepStrictEqual([waits("a", "b"), waits("b", "a")], [[5890, 12_890], [4000, 4990]])
-  })
-})
-
 describe("an idle tenant", () => {
   for (
     const [title, ceilings, calls, forgottenAfter] of [

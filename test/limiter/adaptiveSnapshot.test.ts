@@ -18,7 +18,7 @@ describe("the state of a tenant as plain data", () => {
     })
     assert.deepStrictEqual([...bucketIdsOf(start("b", 7)), ...bucketIdsOf(start("a", 9))], ["prior b,c", "prior *"])
     const operation = { isSilent: false, observations: [], contradictions: 0 }
-    const bucket = { limit: 50, similarity: {} }
+    const bucket = { limit: 50 }
     assert.deepStrictEqual<unknown>(save(), {
       bucketCount: 0,
       startedAt: 9,
@@ -55,15 +55,15 @@ describe("an import", () => {
   })
 
   it("keeps the objects of the buckets that remain, unless their limit is another", () => {
-    const { call, load, save, stateOf, strategy } = makeStrategy()
+    const { call, load, save, stateOf } = makeStrategy()
     call("a", 0, reading(5))
-    const bucket = strategy.bucketOf(stateOf("a"))
+    const bucket = stateOf("a").bucket
     const snapshot = save()
     call("b", 100, reading(5, { limit: 20 }))
     load(snapshot)
-    assert.strictEqual(strategy.bucketOf(stateOf("a")), bucket)
+    assert.strictEqual(stateOf("a").bucket, bucket)
     load({ ...snapshot, buckets: snapshot.buckets.map((one) => ({ ...one, limit: 30 })) })
-    assert.notStrictEqual(strategy.bucketOf(stateOf("a")), bucket)
+    assert.notStrictEqual(stateOf("a").bucket, bucket)
     assert.strictEqual(stateOf("a").bucket?.limit, 30)
   })
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "vitest"
 import { bucketIdsOf, exportTenant, importTenant } from "../../src/internal/limiter/adaptiveState.js"
-import { makeStrategy, noneInFlight, nothing } from "../support/adaptive.js"
+import { makeStrategy, noneInFlight, nothing, waiterOf } from "../support/adaptive.js"
 import { largeReading, rateLimited, reading } from "../support/readings.js"
 
 /** Makes the same random calls with several strategies; returns the waits, levels and states of each. */
@@ -118,7 +118,8 @@ describe("the state of a tenant", () => {
       ceilings: [],
       priors: [{ burst: limit, limit, interval: 1000, operations: undefined }]
     })
-    const waitAfter = (ahead: number, at: number) => made.strategy.wait(made.stateOf("a"), at, 0, ahead, 0)
+    const waitAfter = (ahead: number, at: number) =>
+      made.strategy.wait(waiterOf(made.stateOf("a"), at), at, () => ahead).millis
     return {
       ...made,
       /** The calls that come back in a second. */

@@ -13,8 +13,7 @@ const setUp = (limits?: Parameters<typeof makeStrategy>[0]) => {
     call: (operation: string, at: number, response: BucketReading, millis = 0) =>
       strategy.settle(start(operation, at), response, at + millis),
     /** The id of the bucket of each operation. */
-    buckets: () => Object.fromEntries(Object.entries(save().operations).map(([name, { bucket }]) => [name, bucket])),
-    similarities: () => Object.fromEntries(save().buckets.map(({ id, similarity }) => [id, similarity]))
+    buckets: () => Object.fromEntries(Object.entries(save().operations).map(([name, { bucket }]) => [name, bucket]))
   }
 }
 
@@ -46,14 +45,6 @@ describe("an operation at one instant", () => {
       })
     })
   }
-
-  it("stays in its bucket when other clients take calls, and is not similar to itself", () => {
-    const { buckets, call, similarities } = setUp()
-    call("b", 0, reading(5))
-    for (const left of [50, 49, 30, 20, 10]) call("a", 0, largeReading(left))
-    assert.deepStrictEqual(buckets(), { a: "2", b: "1" })
-    assert.deepStrictEqual(similarities(), { 1: {}, 2: {} })
-  })
 })
 
 describe("a response without the calls left", () => {
@@ -136,37 +127,6 @@ describe("a new operation", () => {
       call("a", 100, rateLimited({ untilFull: 2 }))
       call("b", 900, reading(9, { untilFull: 1 }), millis - 900)
       assert.deepStrictEqual(buckets(), { a: "1", b: bucket })
-    })
-  }
-})
-
-describe("two buckets of the same size", () => {
-  for (const [left, similarity] of [[27, {}], [26, { 1: 1 }]] as const) {
-    it(`are similar where the calls of one are missing in the other, and no sooner: ${left} left`, () => {
-      const { call, similarities } = setUp()
-      call("b", 0, largeReading(30))
-      call("a", 0, largeReading(89))
-      call("a", 1000, largeReading(29))
-      for (const each of [28, 27]) call("b", 1000, largeReading(each))
-      call("a", 1000, largeReading(left))
-      assert.deepStrictEqual(similarities(), { 1: {}, 2: similarity })
-    })
-  }
-})
-
-describe("a bucket that is known beforehand", () => {
-  for (
-    const [inFlight, left, joins] of [[1, 99, false], [1, 98, true], [3, 97, false], [3, 96, true]] as const
-  ) {
-    it(`${joins ? "is" : "is not"} that of others where ${left} of 100 are left with ${inFlight} in flight`, () => {
-      const { call, share, start, strategy } = setUp({
-        ceilings: [],
-        priors: [{ burst: 100, limit: 1, interval: 1000, operations: ["a"] }]
-      })
-      call("b", 0, largeReading(99), 10)
-      const [first] = Array.from({ length: inFlight }, () => start("a", 100))
-      strategy.settle(first!, largeReading(left), 100)
-      assert.strictEqual(share("a", "b"), joins)
     })
   }
 })

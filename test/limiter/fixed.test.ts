@@ -1,5 +1,6 @@
 import { assert, describe, it } from "vitest"
 import * as Fixed from "../../src/internal/limiter/fixed.js"
+import { waiterOf } from "../support/adaptive.js"
 
 const call = { tenant: "https://t.example.com/api/v2", operation: "a" }
 
@@ -7,7 +8,8 @@ describe("the strategy for a fixed limit", () => {
   it("adds the calls ahead and the reserve to a call's wait", () => {
     const strategy = Fixed.make(10, 1 / 100)
     const state = strategy.stateOf(call)
-    const wait = (share: number, ahead: number) => strategy.wait(state, 0, share, ahead, 0)
+    const wait = (share: number, ahead: number) =>
+      strategy.wait({ ...waiterOf(state, 0), share }, 0, () => ahead).millis
     assert.deepStrictEqual([wait(0, 9), wait(0, 10), wait(0.2, 7), wait(0.2, 8)], [0, 100, 0, 100])
     strategy.start(state, 0, false)
     assert.deepStrictEqual([wait(0, 8), wait(0, 12), wait(0.2, 8)], [0, 400, 200])
@@ -28,7 +30,7 @@ describe("the strategy for a fixed limit", () => {
   it("lets no call of a slow limit start early", () => {
     const strategy = Fixed.make(1, 1 / 3_600_000)
     const state = strategy.stateOf(call)
-    const wait = (now: number) => strategy.wait(state, now, 0, 0, 0)
+    const wait = (now: number) => strategy.wait(waiterOf(state, now), now, () => 0).millis
     strategy.start(state, 1_000_000, false)
     assert.closeTo(wait(4_599_000), 1000, 0.001)
     assert.closeTo(wait(4_599_990), 10, 0.001)
@@ -44,13 +46,5 @@ describe("the strategy for a fixed limit", () => {
     const other = strategy.stateOf({ tenant: "https://u.example.com", operation: "b" })
     assert.strictEqual(strategy.stateOf(call), other)
     assert.deepStrictEqual([...strategy.states()], [other])
-    assert.strictEqual(strategy.bucketOf(other), other)
-    assert.deepStrictEqual([strategy.isFirst(other), strategy.isPaused(other, 0), strategy.sharesCeilings], [
-      false,
-      false,
-      false
-    ])
-    assert.strictEqual(strategy.ceilingWait(other, 0, 0.5, () => 9), 0)
-    assert.strictEqual(strategy.waitApart(other, other, 0, 9), 0)
   })
 })

@@ -55,45 +55,22 @@ describe("a fixed window", () => {
     assert.isFalse(window.isFound)
   })
 
-  it("marks the first response of a new window, and ignores late ones of the window before", () => {
+  it("goes on with a new reset, and ignores late responses of the window before", () => {
     const window = found()
-    assert.deepStrictEqual([new FixedWindow.FixedWindowState().isNew, window.isNew], [false, false])
     note(window, 60, 1120, 98)
-    assert.deepInclude(window, { isFound: true, isNew: true, endsAt: start + 120_000 })
-    note(window, 61, 1120, 97)
-    assert.isFalse(window.isNew)
+    assert.deepInclude(window, { isFound: true, endsAt: start + 121_000 })
     note(window, 62, 1119, 96) // late by a second, or rounded
-    assert.deepInclude(window, { isFound: true, isNew: false, endsAt: start + 120_000 })
+    assert.deepInclude(window, { isFound: true, endsAt: start + 121_000 })
   })
 
-  it("has the length of the shortest step between two resets, and before the second the time until its end", () => {
-    const window = found()
-    assert.strictEqual(FixedWindow.lengthOf(window), 61_000)
-    note(window, 90, 1150, 99)
-    assert.deepStrictEqual([FixedWindow.lengthOf(window), window.endsAt], [90_000, start + 151_000])
-    note(window, 91, 1150, 30)
-    note(window, 150, 1210, 99)
-    assert.deepStrictEqual([FixedWindow.lengthOf(window), window.endsAt], [60_000, start + 210_000])
-    note(window, 151, 1210, 30)
-    note(window, 250, 1310, 99)
-    assert.deepStrictEqual([FixedWindow.lengthOf(window), window.endsAt], [60_000, start + 310_000])
-  })
-
-  it("is extended by each refusal, twice as long each time, until a call is served", () => {
+  it("is extended by a second by each refusal after its end", () => {
     const window = found()
     FixedWindow.refuse(window, start)
     assert.strictEqual(window.endsAt, start + 61_000, "it never ends before its reset")
-    const later = start + 61_000
-    const extensions = Array.from({ length: 20 }, () => {
-      FixedWindow.refuse(window, later)
-      return window.endsAt - later
-    })
-    const [first = 0, second, third] = extensions
-    assert.deepStrictEqual([second, third], [2 * first, 4 * first])
-    assert.isAtMost(Math.max(...extensions), 60_000)
-    FixedWindow.note(window, { reset: 1120, ahead: 59, limit: 100, left: 99 }, false, later)
-    FixedWindow.refuse(window, later + 60_000)
-    assert.strictEqual(window.endsAt, later + 61_000)
+    for (const after of [61_000, 62_000]) {
+      FixedWindow.refuse(window, start + after)
+      assert.strictEqual(window.endsAt, start + after + 1000)
+    }
   })
 
   it("learns from a refusal its end, and nothing else", () => {
@@ -103,9 +80,6 @@ describe("a fixed window", () => {
       assert.deepInclude(window, { isFound: true, endsAt: start + (reset - 1000 + 1) * 1000 })
       assert.strictEqual(FixedWindow.lengthOf(window), (reset - 1000 + 1 - 20) * 1000)
     }
-    for (const _ of [1, 2, 3]) FixedWindow.refuse(window, start + 76_000)
-    note(window, 76, 1075, 0, true)
-    assert.strictEqual(window.endsAt, start + 80_000)
     const other = new FixedWindow.FixedWindowState()
     note(other, 0, 1060, 99)
     note(other, 10, 1060, 0, true)

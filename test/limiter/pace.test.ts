@@ -6,6 +6,7 @@ import * as Fleet from "../../src/Fleet.js"
 import { deleteEventStream, IdentityClient, listActionVersions, RateLimiter } from "../../src/index.js"
 import * as Adaptive from "../../src/internal/limiter/adaptive.js"
 import * as SharedStore from "../../src/SharedStore.js"
+import { waiterOf } from "../support/adaptive.js"
 import { baseUrl, bearer } from "../support/client.js"
 import * as LeanNetwork from "../support/leanNetwork.js"
 import * as Permits from "../support/permits.js"
@@ -204,7 +205,8 @@ describe("a 429 without headers", () => {
       stateOf,
       strategy,
       start: (now: number, of = state) => strategy.start(of, now, false),
-      wait: (now: number, ahead = 0, of = state) => strategy.wait(of, now, 0, ahead, 0),
+      wait: (now: number, ahead = 0, of = state) => strategy.wait(waiterOf(of, now), now, () => ahead).millis,
+      isPaced: (now: number) => (state.tenant.pace?.wait(now, 0, 0) ?? 0) > 0,
       /** Ends a call that began now. */
       call: (now: number, response = reading(undefined)) =>
         strategy.settle(strategy.start(state, now, false), response, now)
@@ -218,18 +220,18 @@ describe("a 429 without headers", () => {
   }
 
   it("paces calls, and those that come after others", () => {
-    const { state, strategy, wait } = refused(1000)
+    const { isPaced, wait } = refused(1000)
     assert.deepStrictEqual([0, 1, 2].map((ahead) => wait(1100, ahead)), [400, 900, 1400])
-    assert.isTrue(strategy.isPaced(state, 1499))
-    assert.isFalse(strategy.isPaced(state, 1500))
+    assert.isTrue(isPaced(1499))
+    assert.isFalse(isPaced(1500))
   })
 
   it("paces the calls of all operations together", () => {
-    const { start, stateOf, strategy, wait } = refused(0)
+    const { isPaced, start, stateOf, strategy, wait } = refused(0)
     const other = stateOf("b")
     assert.strictEqual(wait(0, 0, other), 500)
     start(500, other)
-    assert.isTrue(strategy.isPaced(other, 999))
+    assert.isTrue(isPaced(999))
     assert.strictEqual(strategy.stateOf({ tenant: "another", operation: "a" }).tenant.pace, undefined)
   })
 
@@ -250,10 +252,10 @@ describe("a 429 without headers", () => {
     ] as const
   ) {
     it(`sets no pace if it came ${title}`, () => {
-      const { call, state, strategy } = make()
+      const { call, isPaced, state, strategy } = make()
       call(0, reading(left))
       call(0, response)
-      assert.isFalse(strategy.isPaced(state, 0))
+      assert.isFalse(isPaced(0))
       assert.strictEqual(strategy.statusOf(state, 0)?.remaining, 0)
     })
   }
@@ -269,9 +271,9 @@ describe("a 429 without headers", () => {
   })
 
   it("sets a pace in which a call that was not sent does not count", () => {
-    const { start, state, strategy, wait } = refused(0)
+    const { isPaced, start, strategy, wait } = refused(0)
     const call = start(500)
-    assert.isTrue(strategy.isPaced(state, 500))
+    assert.isTrue(isPaced(500))
     strategy.giveBack(call, 500)
     assert.strictEqual(wait(500), 0)
   })

@@ -21,32 +21,22 @@ const tenant = "https://t.example.com/api/v2"
 interface Limits {
   /** The wait of a call. */
   wait: number
-  /** The additional wait for each call ahead. */
-  readonly perAhead: number
-  /** The part of the wait that is due to a ceiling. */
-  readonly ceiling: number
-  /** The time for which limits of its own hold each call. */
-  readonly held: number
-  /** Its wait after the start of another call. */
+  /** Its wait if another call starts first. */
   readonly after: number
-  readonly isFirst: boolean
-  readonly isPaused: boolean
+  readonly reason: RateLimiter.WaitReason
   readonly status: BucketStatus | undefined
 }
 
 const standard: Limits = {
   wait: 0,
-  perAhead: 0,
-  ceiling: 0,
-  held: 0,
   after: 0,
-  isFirst: false,
-  isPaused: false,
+  reason: "limit",
   status: undefined
 }
 
 interface State extends Limits {
   readonly call: Call
+  readonly bucket: object
   /** The numbers of calls ahead with which the queue has asked for a wait. */
   readonly asked: Array<number>
 }
@@ -54,31 +44,25 @@ interface State extends Limits {
 /** Makes a queue whose operations share one bucket. */
 const makeQueue = (operations: Readonly<Record<string, Partial<Limits>>>, options: Options = {}) =>
   Effect.gen(function*() {
+    const bucket = {}
     const states = new Map(
       Object.entries(operations).map(([operation, limits]): [string, State] => [
         operation,
-        { ...standard, ...limits, call: { tenant, operation }, asked: [] }
+        { ...standard, ...limits, call: { tenant, operation }, bucket, asked: [] }
       ])
     )
-    const bucket = {}
     const log: Array<string> = []
-    const forgotten: Array<{ readonly at: number; readonly needed: ReadonlyArray<string> }> = []
+    const forgotten: Array<{ readonly at: number; readonly isWaiting: boolean }> = []
     const stateOf = (operation: string) => states.get(operation) ?? assert.fail(`there is no operation ${operation}`)
     const strategy: LimitStrategy<State, State> = {
       stateOf: ({ operation }) => stateOf(operation),
       states: () => states.values(),
-      bucketOf: () => bucket,
+      limitsOf: () => [bucket],
       statusOf: ({ status }) => status,
-      ceilingWait: ({ ceiling }, _, __, ahead = () => 0) => ceiling + ahead(() => true),
-      sharesCeilings: false,
-      waitApart: ({ held }, _, __, ahead) => held * (ahead + 1),
-      waitAfter: ({ after }) => after,
-      isPaused: ({ isPaused }) => isPaused,
-      isPaced: () => false,
-      isFirst: ({ isFirst }) => isFirst,
-      wait: ({ asked, perAhead, wait }, _, __, ahead) => {
-        asked.push(ahead)
-        return wait + perAhead * ahead
+      wait: ({ state: { after, asked, reason, wait } }, _, ahead) => {
+        const before = ahead(bucket)
+        asked.push(before)
+        return { millis: before > 0 ? Math.max(wait, after) : wait, reason }
       },
       start: (state) => {
         log.push(state.call.operation)
@@ -86,11 +70,7 @@ const makeQueue = (operations: Readonly<Record<string, Partial<Limits>>>, option
       },
       giveBack: ({ call }) => void log.push(`${call.operation} given back`),
       settle: ({ call }) => void log.push(`${call.operation} settled`),
-      forgetIdle: (at, isNeeded) =>
-        void forgotten.push({
-          at,
-          needed: Array.from(states.values()).flatMap((state) => isNeeded(state) ? [state.call.operation] : [])
-        })
+      forgetIdle: (at, isWaiting) => void forgotten.push({ at, isWaiting: isWaiting(tenant) })
     }
     const queue = yield* Queue.make(strategy, options)
     const acquire = (operation: string) => Permits.start(queue, { tenant, operation })
@@ -123,54 +103,20 @@ const makeQueue = (operations: Readonly<Record<string, Partial<Limits>>>, option
   })
 
 describe("a queue of calls", () => {
-  it.scoped("starts waiting calls that show their bucket first, then foreground calls, each by arrival", () =>
+  it.scoped("starts foreground calls before background calls, each by arrival", () =>
     Effect.gen(function*() {
       const wait = 1000
       const { begin, beginAll, log, release } = yield* makeQueue({
         export: { wait },
         a: { wait },
-        b: { wait },
-        new: { wait, isFirst: true }
+        b: { wait }
       })
       yield* begin("export", true)
-      yield* beginAll("a", "b", "a", "new", "new", "b")
+      yield* beginAll("a", "b", "a", "b")
       assert.deepStrictEqual(log, [])
       yield* release
-      assert.deepStrictEqual(log, ["new", "new", "a", "b", "a", "b", "export"])
+      assert.deepStrictEqual(log, ["a", "b", "a", "b", "export"])
     }))
-
-  it.scoped("counts before a call that shows its bucket those of its operation, and one of each other such operation", () =>
-    Effect.gen(function*() {
-      const [wait, isFirst] = [1000, true]
-      const { askedDuring, begin, beginAll } = yield* makeQueue({
-        new: { wait, isFirst },
-        other: { wait, isFirst },
-        known: { wait }
-      })
-      yield* beginAll("new", "new", "other", "other", "other", "known", "known")
-      assert.strictEqual((yield* askedDuring("known", begin("known")))[0], 7)
-      assert.strictEqual((yield* askedDuring("new", begin("new")))[0], 3)
-    }))
-
-  // A call that waits is asked for once more, as one of the queue.
-  for (
-    const [title, own, others, expected] of [
-      ["once where none waits and it may start", {}, 0, [0]],
-      ["once where none waits and it has to wait", { wait: 100 }, 0, [0, 0]],
-      ["once where it may start before those that wait", {}, 20, [0, 0]],
-      ["once where it waits for the end of another", { wait: Infinity }, 20, [0, 0]],
-      ["until no more can start before it", { wait: 45 }, 20, [0, 4, 0]],
-      ["again for each that starts before it", { wait: 25, perAhead: 5 }, 3, [0, 2, 3, 3, 0]],
-      ["ten times at most", { wait: 15, perAhead: 10 }, 20, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0]]
-    ] as const
-  ) {
-    it.scoped(`asks for the wait of a new call ${title}`, () =>
-      Effect.gen(function*() {
-        const { askedDuring, begin, beginAll } = yield* makeQueue({ own, other: { wait: Infinity, held: 10 } })
-        yield* beginAll(...Array.from({ length: others }, () => "other"))
-        assert.deepStrictEqual(yield* askedDuring("own", begin("own")), [...expected])
-      }))
-  }
 
   it.scoped("lets a call that may start give way to one before it that would start later", () =>
     Effect.gen(function*() {
@@ -187,21 +133,6 @@ describe("a queue of calls", () => {
       assert.deepStrictEqual(log, ["free", "busy", "several", "free"])
     }))
 
-  it.scoped("refuses a call that would give way for longer than it may wait", () =>
-    Effect.gen(function*() {
-      const { begin } = yield* makeQueue({
-        several: { wait: 500, after: 600 },
-        free: {},
-        first: { wait: 950, after: 951, isFirst: true }
-      }, { maxWait: 1000 })
-      yield* begin("several")
-      const free = yield* begin("free")
-      yield* TestClock.adjust(100)
-      yield* begin("first")
-      const { retryAfter } = yield* Effect.flip(Fiber.join(free))
-      assert.deepStrictEqual(retryAfter, Duration.millis(950))
-    }))
-
   it.scoped("starts a call at once when those that waited have left: it asks for its wait once", () =>
     Effect.gen(function*() {
       const { askedDuring, begin, log, release } = yield* makeQueue({ a: { wait: 1000 } })
@@ -212,17 +143,17 @@ describe("a queue of calls", () => {
       assert.deepStrictEqual(log, ["a", "a"])
     }))
 
-  it.scoped("tells the strategy each hour which operations have calls that wait", () =>
+  it.scoped("tells the strategy each hour which tenants have calls that wait", () =>
     Effect.gen(function*() {
       const { begin, forgotten } = yield* makeQueue({ a: { wait: Infinity }, b: {} })
       yield* begin("a")
       yield* TestClock.adjust(idleTime - 1)
       yield* begin("b")
-      assert.deepStrictEqual(forgotten, [{ at: 0, needed: [] }])
+      assert.deepStrictEqual(forgotten, [{ at: 0, isWaiting: false }])
       yield* TestClock.adjust(1)
       yield* begin("b")
       yield* begin("b")
-      assert.deepStrictEqual(forgotten.slice(1), [{ at: idleTime, needed: ["a"] }])
+      assert.deepStrictEqual(forgotten.slice(1), [{ at: idleTime, isWaiting: true }])
     }))
 })
 
@@ -230,23 +161,14 @@ describe("a wait", () => {
   for (
     const [title, limits, reason, text] of [
       ["for the limit", { wait: 60_000 }, "limit", "the rate limit is used up"],
-      ["for the limit beyond the ceiling", { wait: 60_000, ceiling: 59_999 }, "limit", "the rate limit is used up"],
-      ["for the ceiling", { wait: 60_000, ceiling: 60_000 }, "ceiling", "the ceiling that was set is reached"],
+      ["for the ceiling", { wait: 60_000, reason: "ceiling" }, "ceiling", "the ceiling that was set is reached"],
       [
         "for the end of a pause",
-        { wait: 60_000, isPaused: true },
+        { wait: 60_000, reason: "pause" },
         "pause",
         "the service asked for a pause (Retry-After)"
       ],
-      [
-        "for the ceiling during a pause",
-        { wait: 60_000, ceiling: 60_000, isPaused: true },
-        "ceiling",
-        "the ceiling that was set is reached"
-      ],
-      ["for the end of another call", { wait: Infinity }, "inFlight", undefined],
-      ["for the end of another call below a ceiling", { wait: Infinity, ceiling: 60_000 }, "inFlight", undefined],
-      ["for the end of another call after a pause", { wait: Infinity, isPaused: true }, "pause", undefined]
+      ["for the end of another call", { wait: Infinity, reason: "inFlight" }, "inFlight", undefined]
     ] as const
   ) {
     for (const isBackground of [false, true]) {

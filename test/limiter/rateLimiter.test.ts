@@ -539,24 +539,13 @@ describe("layer", () => {
       }).pipe(adaptive, exactly))
   }
 
-  it.effect("waits for some milliseconds at least, so that a tiny estimate does not spin", () =>
+  it.effect("waits for a millisecond at least, so that a tiny estimate does not spin", () =>
     Effect.gen(function*() {
       yield* exchange(withHeaders(1_000_000, 0, 1))
       const time = yield* duration(acquire())
-      assert.isAtLeast(time, 5)
+      assert.isAtLeast(time, 1)
       assert.isAtMost(time, 50)
     }).pipe(adaptive, exactly))
-
-  it.effect("spreads waits by some milliseconds, so that several processes do not come back at once", () =>
-    Effect.gen(function*() {
-      const waited = Effect.zipRight(exchange(withHeaders(10, 0, 10)), duration(acquire()))
-      const [least, most] = [
-        yield* Effect.provide(waited, RateLimiter.layer).pipe(exactly),
-        yield* Effect.provide(waited, RateLimiter.layer).pipe(latest)
-      ]
-      assert.isAtLeast(most - least, 5)
-      assert.isAtMost(most - least, 50)
-    }))
 
   it.effect("takes a 429 to mean that nothing remains, whatever its header says", () =>
     Effect.gen(function*() {
@@ -845,7 +834,7 @@ describe("operations", () => {
       const shared = bucket(10, 5)
       const time = yield* duration(all(times(60).map((nth) => callOn(shared, "abcd"[nth % 4]!))))
       assert.isAtMost(shared.counts.refused, 1)
-      assert.isAtMost(time, 1.05 * (60 - 10) / 5 * 1000)
+      assert.isAtMost(time, 1.06 * (60 - 10) / 5 * 1000)
     }).pipe(adaptive, exactly))
 
   for (const [name, second] of [["different limits", bucket(20, 5)], ["the same limit", bucket(10, 5)]] as const) {
@@ -935,11 +924,11 @@ describe("maxWait", () => {
 
   const brief = RateLimiter.layerFixed({ limit: 1, interval: "1 second", maxWait: "2 seconds" })
 
-  it.effect("fails no call because of its own jitter", () =>
+  it.effect("fails no call that would start at the end of maxWait", () =>
     Effect.gen(function*() {
       const { times } = yield* race(3)
       yield* TestClock.adjust("1 minute")
-      assert.deepStrictEqual(times, [0, 1020, 2020])
+      assert.deepStrictEqual(times, [0, 1000, 2000])
     }).pipe(Effect.provide(brief), latest))
 
   it.scoped("starts a call that may start, although the process slept past its time", () =>

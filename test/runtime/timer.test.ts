@@ -5,7 +5,8 @@ import * as Timer from "../../src/internal/runtime/timer.js"
 /** A timer that writes down when it fires. */
 const makeTimer = Effect.gen(function*() {
   const fired: Array<number> = []
-  const timer = yield* Timer.make(Effect.map(Clock.currentTimeMillis, (now) => void fired.push(now)))
+  const clock = yield* Clock.clockWith(Effect.succeed)
+  const timer = (yield* Timer.make).make(() => void fired.push(clock.unsafeCurrentTimeMillis()))
   return { timer, fired }
 })
 
@@ -52,5 +53,16 @@ describe("Timer", () => {
       yield* Scope.close(scope, Exit.void)
       yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual(fired, [])
+    }))
+
+  it.scoped("fires early, after an hour, where it is set to a later time, and never where that is infinite", () =>
+    Effect.gen(function*() {
+      const { fired, timer } = yield* makeTimer
+      timer.set(Infinity)
+      yield* TestClock.adjust("3 hours")
+      assert.deepStrictEqual(fired, [])
+      timer.set(timer.now() + 3_000_000_000)
+      yield* TestClock.adjust("3 hours")
+      assert.deepStrictEqual(fired, [4 * 3_600_000])
     }))
 })

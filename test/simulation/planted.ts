@@ -64,7 +64,7 @@ const faults: ReadonlyArray<PlantedFault> = [
   {
     name: "a call gives way to no older one that waits for several limits",
     edits: [{
-      file: "src/internal/limiter/waitingCall.ts",
+      file: "src/internal/limiter/waitingCalls.ts",
       text: "if (wait === Infinity ||",
       by: "if (wait <= Infinity ||"
     }]
@@ -87,7 +87,7 @@ const faults: ReadonlyArray<PlantedFault> = [
   {
     name: "headers are believed however long they let calls wait",
     edits: [{
-      file: "src/internal/limiter/estimator/estimate.ts",
+      file: "src/internal/limiter/estimator/estimator.ts",
       text: "Math.max(0, this.lastSentAt + maxPause - now)",
       by: "Infinity"
     }]
@@ -103,9 +103,9 @@ const faults: ReadonlyArray<PlantedFault> = [
   {
     name: "a call that was not sent keeps its place",
     edits: [{
-      file: "src/internal/limiter/learning.ts",
-      text: "else giveBack()",
-      by: "else if (!notes.hasBegun) giveBack()"
+      file: "src/internal/limiter/queue.ts",
+      text: "else giveBack(state, grant)",
+      by: "else if (!notes.hasBegun) giveBack(state, grant)"
     }]
   },
   {

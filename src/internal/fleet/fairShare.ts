@@ -4,9 +4,10 @@
  */
 import type { AdaptiveStrategy } from "../limiter/adaptive.js"
 import type { AdaptiveGrant, OperationState } from "../limiter/adaptiveState.js"
-import { givesWay, startsBefore, type WaitingCall } from "../limiter/waitingCall.js"
+import { type Ahead, none } from "../limiter/strategy.js"
+import { givesWay, startsBefore, type Waiter } from "../limiter/waitingCalls.js"
 
-type Waiting = WaitingCall<OperationState>
+type Waiting = Waiter<OperationState>
 
 /** A call that waits, and the time by the queue's clock since which its operation waits for a permit. */
 type Blocked = Omit<Waiting, "nth">
@@ -15,15 +16,13 @@ type Blocked = Omit<Waiting, "nth">
 const maxBlocked = 8
 
 export interface GrantRequest {
-  /** The knowledge of the limits. It counts the granted calls; nothing else is changed. */
-  readonly strategy: Pick<AdaptiveStrategy, "isFirst" | "isPaced" | "wait" | "waitAfter" | "ceilingWait" | "start">
+  /** The knowledge of the limits. It counts the granted calls; nothing else is changed. Its `wait` is that of a call by the queue's clock. */
+  readonly strategy: Pick<AdaptiveStrategy, "limitsOf" | "start" | "wait">
   /** The waiting calls of one tenant: a queue for each kind, first come, first served. */
   readonly queues: ReadonlyArray<Iterable<Waiting>>
   /** The number of other processes that wait, and calls of theirs. */
   readonly rivals: number
   readonly blocked: ReadonlyArray<Blocked>
-  /** The share of a limit that background calls leave to others. */
-  readonly reserve: number
   /** The time by the strategy's clock, and by the queue's. */
   readonly now: number
   readonly queueNow: number
@@ -37,7 +36,7 @@ export interface GrantRequest {
 const turnOf = ({ isBackground, state }: Blocked): string => `${state.call.operation} ${isBackground}`
 
 export const grant = (
-  { blocked, grantedAt, now, queueNow, queues, reserve, rivals, strategy, throttledAt }: GrantRequest
+  { blocked, grantedAt, now, queueNow, queues, rivals, strategy, throttledAt }: GrantRequest
 ) => {
   const grants: Array<AdaptiveGrant> = []
   /** The operations whose next call has to wait even without rivals. */
@@ -49,42 +48,38 @@ export const grant = (
     return { rest, head: rest.next() }
   })
 
-  const shareOf = ({ isBackground }: Blocked): number => isBackground ? reserve : 0
-
   const sinceOf = (waiter: Waiting): number => {
     const turn = turnOf(waiter)
     return served.get(turn) ?? Math.max(waiter.since, grantedAt.get(turn) ?? -Infinity)
   }
 
-  const waitOf = (waiter: Blocked, ahead: number): number =>
-    strategy.wait(waiter.state, now, shareOf(waiter), ahead, queueNow - waiter.since)
+  /** Each rival may take as many calls. */
+  const rivalCalls: Ahead = () => grants.length * rivals
+
+  const waitOf = (waiter: Waiting, ahead: Ahead = none) => strategy.wait(waiter, now, ahead)
 
   /** Checks that a call can start now, and remembers its operation if the limit is the reason that it cannot. */
   const canStart = (waiter: Waiting): boolean => {
-    if (waitOf(waiter, grants.length * rivals) <= 0) return true
-    const wait = waitOf(waiter, 0)
+    if (waitOf(waiter, rivalCalls).millis <= 0) return true
+    const { millis, reason } = waitOf(waiter)
     // A pace says nothing about the limit, as a ceiling does not.
-    if (!strategy.isPaced(waiter.state, now) && wait > strategy.ceilingWait(waiter.state, now, shareOf(waiter))) {
-      throttled.add(waiter.state)
-    }
+    if (millis > 0 && reason !== "pace" && reason !== "ceiling") throttled.add(waiter.state)
     return false
   }
 
-  const isInTheWay = (waiter: Waiting): boolean => {
-    const ahead = grants.length * rivals
-    return heads.some(({ head }) => {
+  const isInTheWay = (waiter: Waiting): boolean =>
+    heads.some(({ head }) => {
       if (head.done === true || head.value === waiter) return false
-      const wait = waitOf(head.value, ahead)
-      return wait > 0 && givesWay(strategy, waiter, head.value, wait, now, shareOf(head.value), ahead)
+      const { millis } = waitOf(head.value, rivalCalls)
+      return millis > 0 && givesWay(strategy, waiter, head.value, millis, now, rivalCalls)
     })
-  }
 
   /** Checks that a call gives way to one of another process, which may start by now but takes its turn only at its next visit. */
   const isOvertaking = (waiter: Waiting): boolean => {
     const since = sinceOf(waiter)
     return blocked.some((one) => {
       const other: Waiting = { ...one, nth: one.since < since ? -Infinity : Infinity }
-      return givesWay(strategy, waiter, other, waitOf(other, 0), now, shareOf(other), 0)
+      return givesWay(strategy, waiter, other, waitOf(other).millis, now)
     })
   }
 
@@ -94,17 +89,18 @@ export const grant = (
    */
   const stillBlocked = (): ReadonlyArray<Blocked> =>
     heads.flatMap(({ head }) => {
-      if (head.done === true || strategy.isPaced(head.value.state, now)) return []
-      const [{ isBackground, state }, since] = [head.value, sinceOf(head.value)]
-      const order = since + waitOf(head.value, 0)
-      return order === Infinity ? [] : [{ state, since, isBackground, order }]
+      if (head.done === true) return []
+      const { isBackground, share, state } = head.value
+      const [since, { millis, reason }] = [sinceOf(head.value), waitOf(head.value)]
+      const order = since + millis
+      return order === Infinity || reason === "pace" ? [] : [{ state, since, isBackground, share, order }]
     }).sort((one, other) => one.order - other.order).slice(0, maxBlocked)
 
   for (;;) {
     let best: { readonly queue: typeof heads[number]; readonly waiter: Waiting } | undefined
     for (const queue of heads) {
       if (queue.head.done === true || !canStart(queue.head.value)) continue
-      const isBest = best === undefined || startsBefore(strategy, queue.head.value, best.waiter)
+      const isBest = best === undefined || startsBefore(queue.head.value, best.waiter)
       if (isBest && !isInTheWay(queue.head.value) && !isOvertaking(queue.head.value)) {
         best = { queue, waiter: queue.head.value }
       }

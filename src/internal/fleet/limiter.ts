@@ -5,10 +5,7 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as ExecutionStrategy from "effect/ExecutionStrategy"
-import * as Exit from "effect/Exit"
 import * as Random from "effect/Random"
-import * as Scope from "effect/Scope"
 import type * as SharedStore from "../../SharedStore.js"
 import type { OperationState } from "../limiter/adaptiveState.js"
 import { none, type ResolvedLimits } from "../limiter/known/options.js"
@@ -32,7 +29,8 @@ export const make = (
 ) =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
-    const { fork, runSync } = yield* makeRunner()
+    const { fork } = yield* makeRunner()
+    const timers = yield* Timer.make
     const clock = yield* Effect.clock
     let offset = clockOffset(clock)
     const host: Host = {
@@ -54,50 +52,30 @@ export const make = (
       fork: (effect) => void fork(effect, scope)
     }
 
-    const tenants = new Map<string, { readonly sync: TenantSync; readonly close: Effect.Effect<void> }>()
-    const syncOf = (tenant: string) =>
-      getOrInsert(tenants, tenant, () => {
-        const own = runSync(Scope.fork(scope, ExecutionStrategy.sequential))
-        const timer = runSync(Scope.extend(Timer.make(Effect.sync(() => sync.visit())), own))
-        const sync: TenantSync = new TenantSync(host, tenant, timer)
-        return { sync, close: Scope.close(own, Exit.void) }
-      }).sync
+    const tenants = new Map<string, TenantSync>()
+    const syncOf = (tenant: string) => getOrInsert(tenants, tenant, () => new TenantSync(host, tenant, timers))
     const ofState = ({ call: { tenant } }: OperationState): TenantSync => syncOf(tenant)
-    const strategyOf = (state: OperationState) => ofState(state).replica.strategy
 
     const strategy: LimitStrategy<OperationState, FleetGrant> = {
       stateOf: (call) => syncOf(call.tenant).replica.strategy.stateOf(call),
-      states: () => Array.from(tenants.values()).flatMap(({ sync }) => Array.from(sync.replica.strategy.states())),
-      bucketOf: ({ bucket }) => bucket,
+      states: () => Array.from(tenants.values()).flatMap(({ replica }) => Array.from(replica.strategy.states())),
       statusOf: (state, now) => {
         const { replica } = ofState(state)
         const storeNow = replica.now()
         const known = replica.strategy.statusOf(state, storeNow)
         return known === undefined ? undefined : { ...known, fullAt: known.fullAt - storeNow + now }
       },
-      ceilingWait: (state, _, share, ahead) =>
-        strategyOf(state).ceilingWait(state, ofState(state).replica.now(), share, ahead),
-      sharesCeilings: true,
-      waitApart: (other, state, _, ahead) =>
-        strategyOf(other).waitApart(other, state, ofState(other).replica.now(), ahead),
       // A granted call has given way already.
-      waitAfter: (state, other, _, share, ahead) =>
-        ofState(other).replica.hasGrant(other)
-          ? 0
-          : strategyOf(state).waitAfter(state, other, ofState(state).replica.now(), share, ahead),
-      isPaused: (state) => strategyOf(state).isPaused(state, ofState(state).replica.now()),
-      isPaced: (state) => strategyOf(state).isPaced(state, ofState(state).replica.now()),
-      isFirst: (state) => strategyOf(state).isFirst(state),
-      wait: (state, _, share, ahead, waited) => ofState(state).wait(state, share, ahead, waited),
+      limitsOf: (state) => {
+        const { replica } = ofState(state)
+        return replica.hasGrant(state) ? [] : replica.strategy.limitsOf(state)
+      },
+      wait: (one, _, ahead) => ofState(one.state).wait(one, ahead),
       start: (state, _, waited) => ofState(state).replica.start(state, waited),
       giveBack: (grant) => ofState(grant.own.state).end(grant, undefined, false),
       settle: (grant, reading) => ofState(grant.own.state).end(grant, reading, true),
-      forgetIdle: (_, isNeeded) => {
-        for (const [name, { close, sync }] of tenants) {
-          if (!sync.forgetIdle(isNeeded)) continue
-          tenants.delete(name)
-          host.fork(close)
-        }
+      forgetIdle: (_, isWaiting) => {
+        for (const [name, sync] of tenants) if (sync.forgetIdle(isWaiting)) tenants.delete(name)
       }
     }
 
@@ -109,7 +87,7 @@ export const make = (
           host.queue = queue
           const leave = Effect.suspend(() => {
             host.isClosed = true
-            return Effect.all(Array.from(tenants.values(), ({ sync }) => sync.leave), { concurrency: "unbounded" })
+            return Effect.all(Array.from(tenants.values(), ({ leave }) => leave), { concurrency: "unbounded" })
           })
           return Effect.addFinalizer(() => inOwnFiber(leave))
         })

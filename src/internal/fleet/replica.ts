@@ -1,20 +1,20 @@
 /** One process's copy of what its fleet knows of a tenant, with the calls of this process. Times are milliseconds on the store's clock. */
 import type * as Effect from "effect/Effect"
-import * as Num from "effect/Number"
 import type * as SharedStore from "../../SharedStore.js"
 import * as Adaptive from "../limiter/adaptive.js"
 import {
   type AdaptiveGrant,
-  type CeilingCounter,
   exportTenant,
   importTenant,
   type OperationState,
   type TenantSnapshot
 } from "../limiter/adaptiveState.js"
 import type { BucketReading } from "../limiter/bucketReading.js"
+import { CeilingCounter } from "../limiter/known/ceiling.js"
 import type { ResolvedLimits } from "../limiter/known/options.js"
 import type { CallQueue } from "../limiter/queue.js"
-import { reserved } from "../limiter/strategy.js"
+import { type Ahead, reserved, type Wait } from "../limiter/strategy.js"
+import type { Waiter } from "../limiter/waitingCalls.js"
 import { grant } from "./fairShare.js"
 import * as Membership from "./membership.js"
 import { countInFlight, goneAfter, type Member, type Members, present } from "./membership.js"
@@ -137,25 +137,29 @@ export class Replica {
     return granted.length > 0
   }
 
-  /** Estimates the milliseconds until a call may be granted; a call of each member that has waited longer goes first. */
-  wait(state: OperationState, share: number, ahead: number, waited: number): number {
+  /** The wait by the store's clock of a call that came by the queue's. */
+  private waitOf(one: Waiter<OperationState>, now: number, ahead: Ahead): Wait {
+    return this.strategy.wait({ ...one, since: now - (this.queueTime() - one.since) }, now, ahead)
+  }
+
+  /** Estimates the wait until a call may be granted; a call of each member that has waited longer goes first. */
+  wait(one: Waiter<OperationState>, ahead: Ahead): Wait {
     const now = this.now()
     const before = Membership.countBefore(this.members, now, this.waitingSince)
-    return this.strategy.wait(state, now, share, ahead + before, waited)
+    return this.waitOf(one, now, (limit) => ahead(limit) + before)
   }
 
   /** The same while the store is unavailable, if each other member makes a call at the same time. */
-  waitAlone(state: OperationState, share: number, ahead: number, waited: number): number {
+  waitAlone(one: Waiter<OperationState>, ahead: Ahead): Wait {
     const now = this.now()
+    const { share, state } = one
     // Otherwise a bucket or a ceiling smaller than the fleet, less what the call leaves of it, would never allow a call.
     const smallest = Math.min(...state.ceilings.map(({ limit }) => limit - 1 - reserved(share, limit)))
     const most = Math.max(0, Math.min((this.strategy.statusOf(state, now)?.limit ?? 0) - 2, smallest))
     // After the longest pause the call may test whether responses have lied, whatever the others do.
-    const others = waited >= this.host.limits.maxPause ? 0 : Math.min(present(this.members, now).size, most)
-    return Math.max(
-      this.strategy.wait(state, now, share, ahead + others, waited),
-      this.strategy.ceilingWait(state, now, share, () => Math.min(this.aloneWith, smallest))
-    )
+    const others = state.bucket?.isTested(now) === true ? 0 : Math.min(present(this.members, now).size, most)
+    const below = Math.min(this.aloneWith, smallest)
+    return this.waitOf(one, now, (limit) => ahead(limit) + (limit instanceof CeilingCounter ? below : others))
   }
 
   /** Starts a granted call, or one without the store. */
@@ -190,9 +194,9 @@ export class Replica {
     this.granted.clear()
   }
 
-  forgetIdle(isNeeded: (state: OperationState) => boolean): boolean {
+  forgetIdle(isWaiting: (tenant: string) => boolean): boolean {
     this.forgetGone(this.now())
-    this.strategy.forgetIdle(this.now(), isNeeded)
+    this.strategy.forgetIdle(this.now(), isWaiting)
     return Array.from(this.strategy.states()).length === 0
   }
 
@@ -247,8 +251,7 @@ export class Replica {
     const before = this.export()
     for (const call of this.ended) this.settle(call, now)
     const { blocked, grants, served, throttled } = this.grant(queue, now)
-    const waiters = queue === undefined ? [] : Array.from(this.strategy.states(), queue.waiting)
-    const waiting = Num.sumAll(waiters) - grants.length
+    const waiting = (queue?.queueOf(this.tenant)?.size ?? 0) - grants.length
     const ended = new Set(this.ended.map(({ grant }) => grant))
     const inFlight = [...this.inFlight, ...grants].filter((grant) => !ended.has(grant))
     const own: Member = {
@@ -267,15 +270,15 @@ export class Replica {
     const at = this.queueTime()
     const rivals = Membership.rivals(this.members, now)
     const { blocked, grants, served, throttled } = grant({
-      strategy: this.strategy,
-      queues: queue?.queues(this.tenant) ?? [],
+      strategy: { ...this.strategy, wait: (one, _, ahead) => this.waitOf(one, now, ahead) },
+      queues: Array.from(queue?.queueOf(this.tenant)?.lists.values() ?? []).flat(),
       rivals: rivals.length,
       blocked: Membership.blockedCalls(rivals).map(({ isBackground, operation, since }) => ({
         state: this.strategy.stateOf({ tenant: this.tenant, operation }),
         since: at - (now - since),
-        isBackground
+        isBackground,
+        share: isBackground ? this.host.reserve : 0
       })),
-      reserve: this.host.reserve,
       now,
       queueNow: at,
       throttledAt: this.throttledAt,

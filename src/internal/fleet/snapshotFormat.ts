@@ -1,5 +1,5 @@
 /**
- * A fleet's knowledge of one tenant in the shared store: under the key `limit:3:TENANT`, JSON of the schema below. Each visit reads and
+ * A fleet's knowledge of one tenant in the shared store: under the key `limit:4:TENANT`, JSON of the schema below. Each visit reads and
  * writes all of it, so operations and buckets are named once, and only the latest responses are kept: up to 20 kB for 400 operations of ten
  * processes, and 0.2 kB for each further process that has calls.
  *
@@ -59,21 +59,17 @@ const estimator = list<Omit<EstimatorState, "samples" | "window">>({
   lastSentAt: time,
   loweredAt: never,
   fullResponses: number,
-  isRecovering: flag,
   maxInFlight: number
 })
 
 const window = list<EstimatorState["window"]>({
   isFound: flag,
-  isNew: flag,
   endsAt: optional(time, Infinity),
   lastReset: optional(number, -Infinity),
   lastLeft: number,
   beganAt: time,
-  length: optional(number, Infinity),
   minSecondsPerCall: rate,
-  minCallsPerSecond: rate,
-  refusals: number
+  minCallsPerSecond: rate
 })
 
 const sample = list<EstimatorState["samples"][number]>({ sentAt: time, endedAt: time, low: number, high: number })
@@ -113,8 +109,8 @@ const makeSchema = (version: number) => {
     )),
     tenant: tenant.schema,
     unknown: Estimator,
-    /** Each with its id, limit, estimator and similarity. */
-    buckets: Schema.Array(Schema.Tuple(Schema.String, Schema.Finite, Estimator, byName(Schema.Finite))),
+    /** Each with its id, limit and estimator. */
+    buckets: Schema.Array(Schema.Tuple(Schema.String, Schema.Finite, Estimator)),
     operations: Schema.Array(Schema.String),
     /** The place of each operation's bucket. */
     drawOn: Schema.Array(Schema.Finite),
@@ -176,7 +172,7 @@ const toStored = ({ limits, members, writtenAt: at }: FleetSnapshot): Stored => 
       ] as const),
     tenant: tenant.encode(limits, at),
     unknown: encodeEstimator(limits.unknown),
-    buckets: buckets.map(({ estimator, id, limit, similarity }) => [id, limit, encodeEstimator(estimator), similarity]),
+    buckets: buckets.map(({ estimator, id, limit }) => [id, limit, encodeEstimator(estimator)]),
     operations: names,
     drawOn: known.map((one, nth) =>
       bucketPlaces.get(one?.bucket ?? "") ??
@@ -234,9 +230,7 @@ const fromStored = (stored: Stored): FleetSnapshot => {
     limits: {
       ...limits,
       unknown: decodeEstimator(stored.unknown),
-      buckets: stored.buckets.map(([id, limit, estimator, similarity]) => (
-        { id, limit, estimator: decodeEstimator(estimator), similarity }
-      )),
+      buckets: stored.buckets.map(([id, limit, estimator]) => ({ id, limit, estimator: decodeEstimator(estimator) })),
       operations: Object.fromEntries(operations.map((name, nth) => [name, {
         startedAt: drawOn[nth] === uncalled ? -Infinity : limits.startedAt,
         bucket: stored.buckets[drawOn[nth] ?? unknown]?.[0],
@@ -259,7 +253,7 @@ export interface Format {
   readonly decode: (text: string) => Option.Option<FleetSnapshot>
 }
 
-export const makeFormat = (version = 3): Format => {
+export const makeFormat = (version = 4): Format => {
   const decode = Schema.decodeOption(makeSchema(version))
   return {
     keyOf: (tenant) => `limit:${version}:${tenant}`,

@@ -8,7 +8,9 @@ import * as Effect from "effect/Effect"
 import type * as SharedStore from "../../SharedStore.js"
 import type { OperationState } from "../limiter/adaptiveState.js"
 import type { BucketReading } from "../limiter/bucketReading.js"
-import type { Timer } from "../runtime/timer.js"
+import type { Ahead, Wait } from "../limiter/strategy.js"
+import type { Waiter } from "../limiter/waitingCalls.js"
+import type { Timer, Timers } from "../runtime/timer.js"
 import { pauseAfter } from "./contention.js"
 import { type FleetGrant, type Host, Replica, type Update } from "./replica.js"
 import type { FleetSnapshot } from "./snapshotFormat.js"
@@ -57,33 +59,33 @@ export class TenantSync {
   /** The time at which they may start, by the local estimate and the timer's clock. */
   private dueAt = Infinity
 
-  constructor(host: Host, tenant: string, timer: Timer) {
-    this.replica = new Replica(host, tenant, timer.now)
+  constructor(host: Host, tenant: string, timers: Timers) {
+    this.replica = new Replica(host, tenant, timers.now)
     this.host = host
     this.tenant = tenant
-    this.timer = timer
+    this.timer = timers.make(() => this.visit())
     this.key = host.format.keyOf(tenant)
     const intervals = host.limits.ceilings.map(({ interval }) => Duration.millis(interval))
     this.timeToLive = intervals.reduce((longest, interval) => Duration.max(longest, interval), timeToLive)
     this.read = reader(this.key, host.format.decode)
   }
 
-  /** The milliseconds until a call can start; `Infinity`: a visit will tell. */
-  wait(state: OperationState, share: number, ahead: number, waited: number): number {
-    if (this.replica.hasGrant(state)) return 0
-    if (this.isAlone) return this.replica.waitAlone(state, share, ahead, waited)
-    const wait = this.replica.wait(state, share, ahead, waited)
+  /** The wait until a call can start; `Infinity`: a visit will tell. */
+  wait(one: Waiter<OperationState>, ahead: Ahead): Wait {
+    if (this.replica.hasGrant(one.state)) return { millis: 0, reason: "limit" }
+    if (this.isAlone) return this.replica.waitAlone(one, ahead)
+    const wait = this.replica.wait(one, ahead)
     const now = this.timer.now()
     // The copy may be outdated: it is trusted only until the first time at which a call was expected to start.
-    if (wait > 0 && now < this.dueAt) {
-      this.dueAt = Math.min(this.dueAt, now + wait)
-      this.timer.set(now + (wait === Infinity ? timing.poll.blocked : timing.poll.waiting))
+    if (wait.millis > 0 && now < this.dueAt) {
+      this.dueAt = Math.min(this.dueAt, now + wait.millis)
+      this.timer.set(now + (wait.millis === Infinity ? timing.poll.blocked : timing.poll.waiting))
       return wait
     }
     const pause = this.notBefore - now
-    if (pause > 0) return pause
+    if (pause > 0) return { ...wait, millis: pause }
     this.visit()
-    return Infinity
+    return { millis: Infinity, reason: wait.millis > 0 ? wait.reason : "inFlight" }
   }
 
   /** Ends a call; `reading` is `undefined` if there was no response. */
@@ -97,8 +99,10 @@ export class TenantSync {
   }
 
   /** Forgets the limits if the tenant is idle; then returns `true`, and the tenant needs no more visits. */
-  forgetIdle(isNeeded: (state: OperationState) => boolean): boolean {
-    return !this.isVisiting && this.replica.forgetIdle(isNeeded)
+  forgetIdle(isWaiting: (tenant: string) => boolean): boolean {
+    const isForgotten = !this.isVisiting && this.replica.forgetIdle(isWaiting)
+    if (isForgotten) this.timer.clear()
+    return isForgotten
   }
 
   /** Visits the store soon, unless a visit is under way. */

@@ -1,17 +1,12 @@
 /** The strategy that learns limits from responses, one tenant at a time. */
 import { getOrInsert } from "../runtime/memoize.js"
-import {
-  type AdaptiveGrant,
-  type CeilingCounter,
-  type OperationState,
-  type SharedBucket,
-  TenantState
-} from "./adaptiveState.js"
+import { type AdaptiveGrant, type OperationState, type SharedBucket, TenantState } from "./adaptiveState.js"
 import { place } from "./bucketInference.js"
 import type { BucketReading } from "./bucketReading.js"
 import { Pace } from "./estimator/pace.js"
-import { none } from "./known/options.js"
-import { type CountAhead, idleTime, type LimitStrategy } from "./strategy.js"
+import { none as noLimits } from "./known/options.js"
+import { type Ahead, idleTime, type Limit, type LimitStrategy, longestOf, none, type Wait } from "./strategy.js"
+import type { Waiter } from "./waitingCalls.js"
 
 /**
  * The first call of an operation waits no longer than this for buckets that may not be its own, in milliseconds. Of several such calls
@@ -23,65 +18,29 @@ export interface AdaptiveStrategy extends LimitStrategy<OperationState, Adaptive
   readonly tenantOf: (name: string) => TenantState
 }
 
-export const make = (limits = none): AdaptiveStrategy => {
+export const make = (limits = noLimits): AdaptiveStrategy => {
   const tenants = new Map<string, TenantState>()
   const tenantOf = (name: string) => getOrInsert(tenants, name, () => new TenantState(name, limits))
 
-  const ceilingWait = (
-    state: OperationState,
-    now: number,
-    share: number,
-    ahead: CountAhead<OperationState>
-  ): number => {
-    let longest = 0
-    for (const ceiling of state.ceilings) {
-      const before = ahead((other) => other.ceilings.includes(ceiling))
-      longest = Math.max(longest, ceiling.wait(now, share, before))
-    }
-    return longest
-  }
-
-  const wait = (state: OperationState, now: number, share: number, ahead: number, waited: number): number => {
-    let longest = Math.max(
-      bucketWait(state, now, share, ahead, waited),
-      state.tenant.pace?.wait(now, share, ahead) ?? 0
-    )
-    for (const ceiling of state.ceilings) {
-      // The calls ahead are those of a bucket: some may not count for this ceiling.
-      const before = ceiling.countsAll ? ahead : 0
-      longest = Math.max(longest, ceiling.wait(now, share, before))
-    }
-    return longest
+  const wait: AdaptiveStrategy["wait"] = (one, now, ahead) => {
+    const longest = longestOf(limitsOf(one.state), one, now, ahead)
+    if (!one.state.isNew) return longest
+    const doubt = doubtOf(one, now, ahead)
+    return doubt.millis > longest.millis ? doubt : longest
   }
 
   return {
     tenantOf,
     stateOf: ({ operation, tenant }) => tenantOf(tenant).operation(operation),
     states: () => Array.from(tenants.values()).flatMap(({ operations }) => Array.from(operations.values())),
-    bucketOf: ({ bucket }) => bucket,
-    statusOf: ({ bucket }, now) => bucket?.estimator.status(now),
-    isPaused: (state, now) => bucketsOf(state).some(({ estimator }) => estimator.isPaused(now)),
-    isPaced: ({ tenant }, now) => tenant.pace !== undefined && tenant.pace.wait(now, 0, 0) > 0,
-    ceilingWait: (state, now, share, ahead = () => 0) => ceilingWait(state, now, share, ahead),
-    sharesCeilings: false,
-    waitApart: (other, state, now, ahead) => {
-      const shared = limitsOf(state)
-      const own = limitsOf(other).filter((limit) => !shared.includes(limit))
-      return Math.max(0, ...own.map((limit) => limit.wait(now, 0, ahead)))
-    },
-    waitAfter: (state, other, now, share, ahead) => {
-      // The bucket of the other may be none of these, so it gives way to nobody who waits for them.
-      const others = isNew(other) ? other.ceilings : limitsOf(other)
-      const shared = limitsOf(state).filter((limit) => others.some((one) => one === limit))
-      return Math.max(0, ...shared.map((limit) => limit.wait(now, share, ahead, 1)))
-    },
-    isFirst: (state) => isNew(state) && state.startedAt === -Infinity && state.tenant.buckets.size > 0,
+    limitsOf,
     wait,
+    statusOf: ({ bucket }, now) => bucket?.estimator.status(now),
     start: (state, now, waited) => {
       state.inFlight++
       state.startedAt = state.tenant.startedAt = now
       const { doubtfulAt } = state.tenant
-      if (isNew(state)) state.tenant.doubtfulAt = now
+      if (state.isNew) state.tenant.doubtfulAt = now
       state.tenant.pace?.start(now)
       return {
         state,
@@ -116,42 +75,36 @@ export const make = (limits = none): AdaptiveStrategy => {
         bucket.estimator.settle(bucket.estimator.start(now, false, sentAt), reading, now, isPaced)
       }
     },
-    forgetIdle: (now, isNeeded) => {
-      const isBusy = (state: OperationState) => state.inFlight > 0 || wait(state, now, 0, 0, 0) > 0 || isNeeded(state)
+    forgetIdle: (now, isWaiting) => {
+      const isBusy = (state: OperationState) =>
+        state.inFlight > 0 || longestOf([...limitsOf(state), ...bucketsOf(state)], { share: 0 }, now, none).millis > 0
       for (const { ceilings, name, operations, startedAt } of tenants.values()) {
-        if (now - startedAt < idleTime || Array.from(operations.values()).some(isBusy)) continue
+        if (now - startedAt < idleTime || isWaiting(name) || Array.from(operations.values()).some(isBusy)) continue
         if (ceilings.every((ceiling) => ceiling.isIdle(now))) tenants.delete(name)
       }
     }
   }
 }
 
-/** The buckets that must allow a call: its own or, until that is known, every bucket that may be its own. */
+/** The buckets that a call may draw on: its own or, until that is known, every bucket that may be its own. */
 const bucketsOf = ({ bucket, isSilent, tenant }: OperationState): ReadonlyArray<SharedBucket> => {
   if (bucket !== undefined) return [bucket]
   return isSilent || tenant.buckets.size === 0 ? [tenant.unknown] : Array.from(tenant.buckets)
 }
 
-/** All limits that must allow a call. */
-const limitsOf = (state: OperationState): ReadonlyArray<CeilingCounter | Pace | SharedBucket> => [
-  ...state.ceilings,
-  ...(state.tenant.pace === undefined ? [] : [state.tenant.pace]),
-  ...bucketsOf(state)
-]
+/** The limits that hold for an operation for certain. */
+const limitsOf = (state: OperationState): ReadonlyArray<Limit> => {
+  const { ceilings, tenant: { pace } } = state
+  return [...ceilings, ...(pace === undefined ? [] : [pace]), ...(state.isNew ? [] : bucketsOf(state))]
+}
 
-/** Checks that nothing is known about an operation. */
-const isNew = ({ bucket, isSilent }: OperationState): boolean => bucket === undefined && !isSilent
-
-/** The milliseconds until every bucket that a call may draw on allows it. */
-const bucketWait = (state: OperationState, now: number, share: number, ahead: number, waited: number): number => {
-  const { tenant } = state
-  if (isNew(state) && state.inFlight > 0 && tenant.buckets.size > 0) return Infinity
-  let longest = 0
-  for (const bucket of bucketsOf(state)) longest = Math.max(longest, bucket.wait(now, share, ahead))
-  if (!isNew(state) || state.inFlight > 0) return longest
-  const sinceLast = now < tenant.doubtfulAt ? Infinity : now - tenant.doubtfulAt // the clock may have been set back
-  const left = longestDoubt - Math.min(waited, sinceLast)
-  return Math.min(longest, Math.max(left, tenant.unknown.estimator.pausedFor(now)))
+/** The wait of an operation's first call: until every bucket that may be its own allows it, but not for longer than `longestDoubt`. */
+const doubtOf = ({ share, since, state }: Waiter<OperationState>, now: number, ahead: Ahead): Wait => {
+  const { inFlight, tenant } = state
+  if (inFlight > 0 && tenant.buckets.size > 0) return { millis: Infinity, reason: "inFlight" }
+  const longest = longestOf(bucketsOf(state), { share }, now, ahead)
+  const left = longestDoubt - Math.min(now - since, Math.abs(now - tenant.doubtfulAt)) // the clock may have been set back
+  return inFlight > 0 || longest.millis < left ? longest : { ...longest, millis: Math.max(0, left) }
 }
 
 /**

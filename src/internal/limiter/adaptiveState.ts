@@ -1,11 +1,12 @@
 /** The state of the adaptive strategy: the operations and buckets of a tenant, and the same as plain data. */
 import { getOrInsert } from "../runtime/memoize.js"
 import { Estimator } from "./estimator/estimator.js"
+import type { EstimatorState, Reservation } from "./estimator/estimator.js"
 import type { Pace } from "./estimator/pace.js"
-import type { EstimatorState, Reservation } from "./estimator/state.js"
 import { CeilingCounter, type CeilingSnapshot } from "./known/ceiling.js"
 import { none, type ResolvedLimits } from "./known/options.js"
-import type { Call } from "./limiter.js"
+import type { Call, WaitReason } from "./limiter.js"
+import type { Limit } from "./strategy.js"
 
 export type { CeilingCounter }
 
@@ -34,17 +35,25 @@ export class OperationState {
     this.tenant = tenant
     this.ceilings = tenant.ceilings.filter((ceiling) => ceiling.counts(call.operation))
   }
+
+  /** True if nothing is known about it. */
+  get isNew(): boolean {
+    return this.bucket === undefined && !this.isSilent
+  }
+
+  /** True if its next call goes before all others, because the response will show its bucket. */
+  get isFirst(): boolean {
+    return this.isNew && this.startedAt === -Infinity && this.tenant.buckets.size > 0
+  }
 }
 
 /** A bucket that several operations may share. */
-export class SharedBucket {
+export class SharedBucket implements Limit {
   /** No other bucket of its tenant has or had this id. */
   readonly id: string
   limit: number
   readonly estimator = new Estimator()
   readonly operations = new Set<OperationState>()
-  /** By the id of another bucket: the number of times that its calls seemed to draw on this one. */
-  similarity = new Map<string, number>()
 
   private readonly maxPause: number
 
@@ -54,10 +63,14 @@ export class SharedBucket {
     this.maxPause = maxPause
   }
 
-  /** The milliseconds until a call may start that leaves `share` of it, and comes after `ahead` others, if `starting` more start now. */
-  wait(now: number, share: number, ahead: number, starting = 0): number {
-    const wait = this.estimator.wait(now, share, ahead, starting)
-    return ahead + starting > 0 ? wait : Math.min(wait, this.estimator.untilTest(now, this.maxPause))
+  wait(now: number, share: number, ahead: number): number {
+    const wait = this.estimator.wait(now, share, ahead)
+    return ahead > 0 ? wait : Math.min(wait, this.estimator.untilTest(now, this.maxPause))
+  }
+
+  reason(now: number, millis: number): WaitReason {
+    if (this.estimator.isPaused(now)) return "pause"
+    return millis === Infinity ? "inFlight" : "limit"
   }
 
   /** Checks that a call that starts now does so only to test what the responses said. */
@@ -164,12 +177,7 @@ export interface InFlight {
 export const bucketIdsOf = ({ reservations, state: { tenant } }: AdaptiveGrant): ReadonlyArray<string> =>
   reservations.flatMap(([bucket]) => bucket === tenant.unknown || tenant.buckets.has(bucket) ? [bucket.id] : [])
 
-const exportBucket = ({ estimator, id, limit, similarity }: SharedBucket) => ({
-  id,
-  limit,
-  estimator: estimator.state,
-  similarity: Object.fromEntries(similarity)
-})
+const exportBucket = ({ estimator, id, limit }: SharedBucket) => ({ id, limit, estimator: estimator.state })
 
 const exportOperation = ({ bucket, contradictions, isSilent, observations, startedAt }: OperationState) => {
   const copied: ReadonlyArray<Observation> = [...observations]
@@ -209,7 +217,7 @@ export const importTenant = (tenant: TenantState, snapshot: TenantSnapshot, inFl
   tenant.startedAt = snapshot.startedAt
   tenant.unknown.estimator.restore(snapshot.unknown, inFlight.buckets.get(tenant.unknown.id) ?? 0)
   tenant.buckets.clear()
-  for (const { estimator, id, limit: storedLimit, similarity } of snapshot.buckets) {
+  for (const { estimator, id, limit: storedLimit } of snapshot.buckets) {
     const prior = estimator.isPrior ? tenant.priorWith(id) : undefined
     const limit = prior?.burst ?? storedLimit
     const known = before.get(id)
@@ -217,7 +225,6 @@ export const importTenant = (tenant: TenantState, snapshot: TenantSnapshot, inFl
     bucket.estimator.restore(estimator, inFlight.buckets.get(id) ?? 0)
     if (prior !== undefined) bucket.estimator.replacePrior(limit, rateOf(prior))
     bucket.operations.clear()
-    bucket.similarity = new Map(Object.entries(similarity))
     tenant.buckets.add(bucket)
     buckets.set(id, bucket)
   }

@@ -1,6 +1,6 @@
 /** A strategy for a known limit that all calls share and no other client uses. */
 import type { Call } from "./limiter.js"
-import { type LimitStrategy, reserved, rounding, waitFor } from "./strategy.js"
+import { type Limit, type LimitStrategy, longestOf, reserved, rounding, waitFor } from "./strategy.js"
 
 interface FixedState {
   readonly call: Call
@@ -16,33 +16,26 @@ export const make = (limit: number, rate: number): LimitStrategy<FixedState, voi
     at = Math.min(at, now)
     return Math.min(limit, tokens + (now - at) * rate)
   }
+  const bucket: Limit = {
+    wait: (now, share, ahead) => waitFor(1 + reserved(share, limit) + ahead - left(now), rate),
+    reason: () => "limit"
+  }
   return {
     stateOf: () => state,
     states: () => [state],
-    bucketOf: () => state,
+    limitsOf: () => [bucket],
+    wait: (one, now, ahead) => longestOf([bucket], one, now, ahead),
+    start: (_, now) => {
+      tokens = left(now) - 1
+      at = now
+    },
+    giveBack: () => void tokens++,
+    settle: () => {},
     statusOf: (_, now) => ({
       limit,
       remaining: Math.max(0, Math.floor(left(now) + rounding)),
       fullAt: now + Math.max(0, Math.ceil((limit - left(now)) / rate))
     }),
-    ceilingWait: () => 0,
-    sharesCeilings: false,
-    waitApart: () => 0,
-    waitAfter: () => 0,
-    isPaused: () => false,
-    isPaced: () => false,
-    isFirst: () => false,
-    wait: (_, now, share, ahead) => {
-      return waitFor(1 + reserved(share, limit) + ahead - left(now), rate)
-    },
-    start: (_, now) => {
-      tokens = left(now) - 1
-      at = now
-    },
-    giveBack: () => {
-      tokens++
-    },
-    settle: () => {},
     forgetIdle: () => {}
   }
 }

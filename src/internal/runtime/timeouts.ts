@@ -55,7 +55,7 @@ export const make = Effect.gen(function*() {
     if (next < Infinity) timer.set(next)
   }
 
-  const timer = yield* Timer.make(Effect.sync(endDue))
+  const timer = (yield* Timer.make).make(endDue)
 
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {

@@ -24,12 +24,8 @@ export const constants = {
   maxSamples: 32,
   /** The least time between two of them, in milliseconds: shorter gaps measure the network. */
   sampleGap: 50,
-  /** The least time in which a bucket is expected to fill before its rate is measured, in seconds: the headers count whole ones. */
-  minFillSeconds: 1,
   /** The own part of the first rate, where the first response shows another client: half for each of two. */
   firstRateShare: 0.5,
-  /** The growth of the rate each time a call that waited finds the bucket full, while no other client uses it. Alone. */
-  rateIncrease: 1.14,
   /**
    * The growth of the rate with each call that is served without headers, below what is known beforehand: a refusal costs what a
    * hundred calls bring, so at most about 1 % are refused where the prior is too high.
@@ -43,22 +39,18 @@ export const constants = {
   netRateAfterRefusal: 0.73,
   /** The part of the proven rate that remains after a refusal, except the first. Shared. */
   provenRateAfterRefusal: 0.9,
-  /** The part of an unexpected change that is expected to last. Shared. */
-  lastingChange: 0.8,
   /** The greatest part of the net rate that one response takes away. Shared. */
   maxRateLoss: 0.4,
   /** The part of an unexpected surplus of a shared bucket that is spent at once: the other clients see it, too. Shared. */
   surplusSpent: 0.6,
-  /** The calls assumed to be left after a refusal: half of the one that was missing. */
-  levelAfterRefusal: 0.5,
+  /** The calls assumed to be left after a refusal. Shared. */
+  levelAfterRefusal: 0.45,
   /** After an estimate proved too high, it is set this many calls below the highest level that the response allows. */
   dropAfterSurprise: 1,
   /** The least rate, in calls per millisecond: every wait is finite. */
   minRate: 1e-6,
   /** The least net rate, as a part of the proven rate. Shared. */
   minNetRateShare: 0.4,
-  /** The weight of the last call in the average duration of a call: the last five or so count. */
-  durationWeight: 0.2,
   /** The longest wait for room in flight before the estimator looks again, in milliseconds: a call may hang. */
   recheckMillis: 100,
   /** The first rate after a 429 without headers, and the least, in calls per second: a stray one costs about a second. */

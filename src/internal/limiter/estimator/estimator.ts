@@ -3,16 +3,80 @@
  * clients take some. Times are milliseconds by the clock of the strategy, rates calls per millisecond.
  */
 import type { BucketReading } from "../bucketReading.js"
-import { reserved } from "../strategy.js"
+import { type BucketStatus, reserved, rounding, waitFor } from "../strategy.js"
 import { constants, second } from "./constants.js"
-import { Estimate } from "./estimate.js"
 import * as FixedWindow from "./fixedWindow.js"
-import type { EstimatorState, Reservation } from "./state.js"
+
+/** A call that was counted when it started. */
+export interface Reservation {
+  /** The time at which it was sent. */
+  readonly sentAt: number
+  /** The milliseconds by which the store's clock had been set back until then. */
+  readonly setBack: number
+  /** The number of calls that had ended when it started. */
+  readonly endedBefore: number
+  /** True if the estimate made it wait, so that its response tests the estimate. */
+  readonly waited: boolean
+  /** True if it started against the estimate, so that its response replaces it. */
+  readonly isTest: boolean
+}
+
+/** Bounds of (calls left + own calls so far); without other clients their growth is the refill rate. */
+interface RateSample {
+  readonly sentAt: number
+  readonly endedAt: number
+  readonly low: number
+  readonly high: number
+}
+
+/** An estimate as plain data; at first one that knows nothing and lets one call go. */
+export class EstimatorState {
+  /** The bucket's size; unknown until a response gives it. */
+  limit: number | undefined = undefined
+  /** True if all this is known beforehand: no response has confirmed it. */
+  isPrior = false
+  /** The calls left at `levelAt`, less those in flight. */
+  level = 0
+  levelAt = 0
+  /** The rate at which calls come back, less what other clients take. */
+  netRate = constants.minRate
+  /** The greatest rate that own calls have proved. */
+  provenRate = constants.minRate
+  /** True if other clients use the bucket. */
+  isShared = false
+  /** The calls left by the last response, at `reportedAt`, less those started since. */
+  reported = 0
+  reportedAt = 0
+  /** The duration of the last call. */
+  callMillis = 0
+  /** The calls that have started, and how they ended. */
+  started = 0
+  ended = 0
+  served = 0
+  rateLimited = 0
+  /** The end of the pause that the service asked for. */
+  pausedUntil = -Infinity
+  /** True if the service asked for a longer pause: after it one call at a time goes, until the service responds to it. */
+  isProbing = false
+  /** The latest time seen. */
+  latest = -Infinity
+  /** The time at which the last call with a response was sent. */
+  lastSentAt = 0
+  /** The time of the last refusal that lowered the estimate. */
+  loweredAt = -Infinity
+  /** The number of calls in a row that waited and found the bucket full. */
+  fullResponses = 0
+  /** Without rate-limit headers: the calls that may be in flight. */
+  maxInFlight = 1
+  /** Responses from which the rate is measured. */
+  samples: ReadonlyArray<RateSample> = []
+  window = new FixedWindow.FixedWindowState()
+}
 
 const copyOf = (state: EstimatorState): EstimatorState => ({ ...state, window: { ...state.window } })
 
 /** A bucket that is known from responses alone: what is known of it, and how it learns. */
-export class Estimator extends Estimate {
+export class Estimator extends EstimatorState {
   /** The milliseconds by which the store's clock was set back so far; no part of the state. */
   #setBack = 0
   /** The rate that is known beforehand; no part of the state. */
@@ -37,13 +101,12 @@ export class Estimator extends Estimate {
 
   /** Replaces the prior of a restored state. No calls come back by that, and a rate that refusals lowered stays as low. */
   replacePrior(limit: number, rate: number): void {
-    const wasLowered = this.loweredAt > -Infinity
+    const most = this.loweredAt > -Infinity ? Math.min(this.netRate, rate) : rate
     this.limit = limit
     this.level = Math.min(this.level, limit)
     this.reported = Math.min(this.reported, limit)
     this.#priorRate = rate
-    this.netRate = wasLowered ? Math.min(this.netRate, rate) : rate
-    this.provenRate = wasLowered ? Math.min(this.provenRate, rate) : rate
+    this.netRate = this.provenRate = most
   }
 
   /** Lowers the estimate to at most `calls`. */
@@ -53,18 +116,83 @@ export class Estimator extends Estimate {
     this.reported = Math.min(this.reported, calls)
   }
 
+  /** The calls in flight. */
+  get inFlight(): number {
+    return this.started - this.ended
+  }
+
+  /** True while the service's pause delays calls. */
+  isPaused(now: number): boolean {
+    return now < this.pausedUntil || this.isProbing
+  }
+
+  /** Checks that the bucket may explain a 429 without headers: the last ones showed no call left, or it is not sure. */
+  get mayRefuse(): boolean {
+    return this.isPrior || (this.limit !== undefined && this.reported < 1)
+  }
+
+  status(now: number): BucketStatus | undefined {
+    const { limit, netRate, window } = this
+    if (limit === undefined) return undefined
+    const level = this.levelNow(limit, now)
+    return {
+      limit,
+      remaining: Math.max(0, Math.floor(level + rounding)),
+      fullAt: window.isFound ? window.endsAt : now + Math.max(0, Math.ceil((limit - level) / netRate))
+    }
+  }
+
   /**
-   * The milliseconds until a call may start that leaves `share` of the limit, and comes after `ahead` others, if `starting` more start
-   * now; 0: now; `Infinity`: not before a call ends.
+   * The milliseconds until one call may test an estimate that rests on no response of the last `maxPause`: those before may have lied. A
+   * test without a response is followed by the next.
    */
-  wait(now: number, share: number, ahead: number, starting = 0): number {
+  untilTest(now: number, maxPause: number): number {
+    return this.inFlight > 0 || this.isPrior || this.limit === undefined
+      ? Infinity
+      : Math.max(0, this.lastSentAt + maxPause - now)
+  }
+
+  /**
+   * The milliseconds until a call may start that leaves `share` of the limit, and comes after `ahead` others; 0: now; `Infinity`: not
+   * before a call ends.
+   */
+  wait(now: number, share: number, ahead: number): number {
     this.keepUp(now)
+    const { inFlight, limit } = this
     if (now < this.pausedUntil) return this.pausedUntil - now
-    const inFlight = this.inFlight + starting
     if (this.isProbing) return inFlight === 0 ? 0 : Infinity
-    if (this.limit === undefined) return inFlight < this.maxInFlight ? 0 : Infinity
-    const reserve = reserved(share, this.limit)
-    return Math.max(this.waitInFlight(now, inFlight), this.waitForLevel(this.limit, now, reserve, ahead + starting))
+    if (limit === undefined) return inFlight < this.maxInFlight ? 0 : Infinity
+    return Math.max(this.waitInFlight(now), this.waitForLevel(limit, now, reserved(share, limit), ahead))
+  }
+
+  /**
+   * The wait until one more call may be in flight: until one ends or, because calls may hang, until more calls have come
+   * back. Other clients of a shared bucket are assumed to have as many in flight.
+   */
+  private waitInFlight(now: number): number {
+    const { callMillis, inFlight, isShared, netRate, provenRate, reported, reportedAt } = this
+    const left = reported + (isShared ? 0 : inFlight) + Math.max(0, now - reportedAt) * Math.min(netRate, provenRate)
+    const most = Math.max(1, left * constants.inFlightShare + provenRate * callMillis)
+    return inFlight + 1 <= most ? 0 : constants.recheckMillis
+  }
+
+  private waitForLevel(limit: number, now: number, reserve: number, ahead: number): number {
+    const { isShared, level, netRate, window } = this
+    if (window.isFound) {
+      if (reserve + ahead + 1 <= level) return 0
+      const windowsAhead = Math.floor(Math.max(0, ahead - Math.max(0, level)) / limit)
+      return Math.max(0, window.endsAt - now) + windowsAhead * FixedWindow.lengthOf(window)
+    }
+    const most = isShared ? Math.max(1, Math.sqrt(limit) * constants.marginPerRoot) : 1
+    const margin = Math.min(most, (limit - 1) * (isShared ? constants.marginShared : constants.marginAlone))
+    const missing = Math.min(1 + margin + reserve, limit) + ahead - this.levelNow(limit, now)
+    return waitFor(missing, netRate)
+  }
+
+  /** The calls left at a time. A fixed window does not refill. */
+  private levelNow(limit: number, now: number): number {
+    const { level, levelAt, netRate, window } = this
+    return window.isFound ? level : Math.min(limit, level + Math.max(0, now - levelAt) * netRate)
   }
 
   /** Counts a call that starts now, or was sent before; `waited`: this bucket made it wait; `isTest`: it still would. */
@@ -74,13 +202,7 @@ export class Estimator extends Estimate {
     if (this.started === this.ended) this.reportedAt = now
     this.started++
     this.take(1, now)
-    return {
-      sentAt,
-      setBack: this.#setBack,
-      endedBefore: this.ended,
-      waited: waited && now > this.pausedUntil + constants.sampleGap,
-      isTest
-    }
+    return { sentAt, setBack: this.#setBack, endedBefore: this.ended, waited, isTest }
   }
 
   /** Gives a call back that was not sent. */
@@ -125,11 +247,7 @@ export class Estimator extends Estimate {
     if (call.sentAt >= this.pausedUntil) this.isProbing = false
     if (isRateLimited) this.rateLimited++
     else this.served++
-    const millis = now - call.sentAt
-    const { durationWeight } = constants
-    this.callMillis = this.callMillis === 0
-      ? millis
-      : this.callMillis * (1 - durationWeight) + millis * durationWeight
+    this.callMillis = now - call.sentAt
     if (pause !== undefined) this.pausedUntil = Math.max(this.pausedUntil, now + pause)
     if (isPauseCut) this.isProbing = true
     const limit = reading.limit ?? this.limit
@@ -152,15 +270,10 @@ export class Estimator extends Estimate {
     this.lastSentAt = call.sentAt
   }
 
-  /** Checks that the bucket may explain a 429 without headers: the last ones showed no call left, or it is not sure. */
-  get mayRefuse(): boolean {
-    return this.isPrior || (this.limit !== undefined && this.reported < 1)
-  }
-
   /** Allows one call first, and one more in flight for each that is served; a refusal halves that. */
   private settleWithoutHeaders(call: Reservation, reading: BucketReading, now: number): void {
     if (reading.isRateLimited && call.sentAt > this.loweredAt) {
-      this.maxInFlight = Math.max(1, Math.floor((this.started - this.ended + 1) / 2))
+      this.maxInFlight = Math.max(1, Math.floor((this.inFlight + 1) / 2))
       this.loweredAt = now
     } else if (!reading.isRateLimited && reading.isServed) this.maxInFlight++
   }
@@ -176,14 +289,14 @@ export class Estimator extends Estimate {
 
   /** Begins with the first headers: as much comes back until the reset as is missing. */
   private begin(limit: number, left: number, overlap: number, ahead: number, now: number): void {
-    const { firstRateShare, minFillSeconds, minRate } = constants
+    const { firstRateShare, minRate } = constants
     this.isPrior = false
     this.window = new FixedWindow.FixedWindowState()
     this.samples = []
     this.level = left - overlap
     this.levelAt = this.lastSentAt = this.reportedAt = now
     this.provenRate = Math.max(minRate, (limit - left) / (ahead + 1) / second)
-    this.netRate = Math.max(this.provenRate, (limit - left) / Math.max(minFillSeconds, ahead - 1) / second)
+    this.netRate = Math.max(this.provenRate, (limit - left) / Math.max(1, ahead - 1) / second) // the headers count whole seconds
     this.isShared = left + overlap < limit - 1
     if (this.isShared) this.netRate *= firstRateShare
   }
@@ -193,69 +306,56 @@ export class Estimator extends Estimate {
     this.level = Math.min(constants.levelAfterRefusal, this.level + 1)
     this.reported = Math.min(0, this.reported)
     this.fullResponses = 0
-    this.isRecovering = true
     if (this.window.isFound) {
-      FixedWindow.refuse(this.window, this.levelAt)
       this.level = 0
-      return
+      return FixedWindow.refuse(this.window, this.levelAt)
     }
-    // The calls that were in flight together count as one refusal.
-    if (call.sentAt > this.loweredAt) {
-      const { minNetRateShare, minRate, netRateAfterFirstRefusal, netRateAfterRefusal, provenRateAfterRefusal } =
-        constants
-      if (this.isShared) {
-        // The proof may be wrong: responses of another bucket, or a limit that was higher then.
-        this.provenRate = Math.max(minRate, this.provenRate * provenRateAfterRefusal)
-        this.samples = []
-      }
-      const remains = this.isShared ? netRateAfterRefusal : netRateAfterFirstRefusal
-      this.netRate = Math.max(this.provenRate * minNetRateShare, this.netRate * remains)
-      this.loweredAt = this.levelAt
-    }
+    const wasShared = this.isShared
     this.isShared = true
+    // The calls that were in flight together count as one refusal.
+    if (call.sentAt <= this.loweredAt) return
+    const { minNetRateShare, minRate, netRateAfterFirstRefusal, netRateAfterRefusal, provenRateAfterRefusal } =
+      constants
+    if (wasShared) {
+      // The proof may be wrong: responses of another bucket, or a limit that was higher then.
+      this.provenRate = Math.max(minRate, this.provenRate * provenRateAfterRefusal)
+      this.samples = []
+    }
+    const remains = wasShared ? netRateAfterRefusal : netRateAfterFirstRefusal
+    this.netRate = Math.max(this.provenRate * minNetRateShare, this.netRate * remains)
+    this.loweredAt = this.levelAt
   }
 
   /** Brings the level within the bounds that a response sets, and learns from the difference; `low` is the lower bound. */
   private resync(call: Reservation, limit: number, left: number, low: number, ahead: number, now: number): void {
-    const { fullResponsesWhenAlone, rateIncrease, sampleGap } = constants
     const isFull = left >= limit - 1
     this.reported = low
     this.reportedAt = now
     if (this.window.isFound) {
-      this.level = Math.min(left, Math.max(low, this.window.isNew ? left : this.level))
+      this.level = Math.min(left, Math.max(low, this.level))
       return
     }
     this.provenRate = Math.max(this.provenRate, (limit - left) / (ahead + 1) / second)
     const high = left + (isFull ? 0 : 1) + this.netRate * (now - call.sentAt)
-    const since = Math.max(sampleGap, call.sentAt - this.lastSentAt)
-    if (this.level > high) this.expectLess(this.level - high, low, high, since)
-    else if (this.level < low) this.expectMore(call, isFull, low, since)
-    if (call.waited) this.fullResponses = isFull && !this.isRecovering ? this.fullResponses + 1 : 0
-    if (this.isShared && this.fullResponses >= fullResponsesWhenAlone) {
+    const since = Math.max(constants.sampleGap, call.sentAt - this.lastSentAt)
+    if (this.level > high) {
+      // Other clients have taken calls.
+      const { dropAfterSurprise, maxRateLoss, minNetRateShare } = constants
+      const less = Math.min(this.netRate * maxRateLoss, (this.level - high) / since)
+      this.netRate = Math.max(this.provenRate * minNetRateShare, this.netRate - less)
+      this.isShared = true
+      this.level = Math.max(low, high - dropAfterSurprise)
+    } else if (this.level < low) {
+      const more = low - this.level
+      if (call.waited && !isFull) this.netRate += Math.min(this.netRate, more / since)
+      this.level = this.isShared && isFull && call.waited ? this.level + more * constants.surplusSpent : low
+    }
+    if (call.waited) this.fullResponses = isFull ? this.fullResponses + 1 : 0
+    if (this.isShared && this.fullResponses >= constants.fullResponsesWhenAlone) {
       this.isShared = false
       this.netRate = this.provenRate
     }
-    // Calls wait and still find the bucket full: the rate is too low. A limit of 1 is always reported as full.
-    if (!this.isShared && limit > 1 && this.fullResponses > fullResponsesWhenAlone) this.netRate *= rateIncrease
-    this.isRecovering = false
     if (call.setBack === this.#setBack) this.measure(call, left, isFull, now)
-  }
-
-  /** Other clients have taken calls. */
-  private expectLess(excess: number, low: number, high: number, since: number): void {
-    const { dropAfterSurprise, lastingChange, maxRateLoss, minNetRateShare } = constants
-    const less = Math.min(this.netRate * maxRateLoss, lastingChange * excess / since)
-    this.netRate = Math.max(this.provenRate * minNetRateShare, this.netRate - less)
-    this.level = Math.max(low, high - dropAfterSurprise)
-    this.isShared = true
-  }
-
-  /** More is left than expected. */
-  private expectMore(call: Reservation, isFull: boolean, low: number, since: number): void {
-    const { lastingChange, surplusSpent } = constants
-    const more = low - this.level
-    if (call.waited && !isFull) this.netRate += Math.min(this.netRate, lastingChange * more / since)
-    this.level = this.isShared && isFull && call.waited ? this.level + more * surplusSpent : low
   }
 
   /**

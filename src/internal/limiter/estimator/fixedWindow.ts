@@ -5,8 +5,6 @@ import { second } from "./constants.js"
 export class FixedWindowState {
   /** True if the responses can only be those of fixed windows. */
   isFound = false
-  /** True if the last response was the first of a new window. */
-  isNew = false
   /** The time at which the current window has ended for sure. */
   endsAt = 0
   /** The last reset, in seconds by the server's clock. */
@@ -15,25 +13,20 @@ export class FixedWindowState {
   lastLeft = 0
   /** The time of the first response with the last reset. */
   beganAt = 0
-  /** The shortest step between two resets, in milliseconds. */
-  length = Infinity
   /**
    * The bounds of the rate that a refilling bucket would need to explain the responses. If they exclude each other, the
    * reset did not move while calls were taken, so it is not such a bucket.
    */
   minSecondsPerCall = 0
   minCallsPerSecond = 0
-  /** Refusals since a call was last served. */
-  refusals = 0
 }
 
 /** The length of a window in milliseconds, as far as it is known. */
-export const lengthOf = ({ beganAt, endsAt, length }: FixedWindowState): number =>
-  length < Infinity ? length : Math.max(second, endsAt - beganAt)
+export const lengthOf = ({ beganAt, endsAt }: FixedWindowState): number => Math.max(second, endsAt - beganAt)
 
-/** Learns that the service refused a call: the window goes on. Each refusal doubles the time until the next look. */
+/** Learns that the service refused a call: the window goes on. */
 export const refuse = (state: FixedWindowState, now: number): void => {
-  state.endsAt = Math.max(state.endsAt, now + second * 2 ** Math.min(5, state.refusals++))
+  state.endsAt = Math.max(state.endsAt, now + second)
 }
 
 /** Moves all times back by `back` milliseconds, as the clock was. */
@@ -49,28 +42,21 @@ export const note = (
   isRateLimited: boolean,
   now: number
 ): void => {
-  state.isNew = false
   if (state.isFound && reset === state.lastReset - 1) return // a late response, or one second of rounding
   if (reset !== state.lastReset) {
     // Within a window the reset stays. If it moves and nothing has come back, this is a bucket after all.
     if (state.isFound && !isRateLimited && (left <= state.lastLeft || reset < state.lastReset)) {
       state.isFound = false
-      state.length = Infinity
       state.minSecondsPerCall = state.minCallsPerSecond = 0
     }
-    if (state.isFound && left > state.lastLeft) {
-      state.length = Math.min((reset - state.lastReset) * second, state.length)
-    }
-    state.isNew = true
     state.lastReset = reset
     state.beganAt = now
     state.endsAt = isRateLimited ? now + (ahead + 1) * second : Infinity
   }
   state.lastLeft = left
   if (isRateLimited) return
-  state.refusals = 0
   state.minSecondsPerCall = Math.max(state.minSecondsPerCall, (ahead - 2) / (limit - left))
   state.minCallsPerSecond = Math.max(state.minCallsPerSecond, (limit - left - 1) / (ahead + 1))
   if (state.minSecondsPerCall * state.minCallsPerSecond > 1) state.isFound = true
-  state.endsAt = Math.min(state.endsAt, now + (ahead + 1) * second, state.beganAt + state.length)
+  state.endsAt = Math.min(state.endsAt, now + (ahead + 1) * second)
 }

@@ -1,5 +1,7 @@
 /** Paces a tenant's calls after 429s that say nothing. Times are milliseconds by the clock of the strategy, rates calls per millisecond. */
 import type { BucketReading } from "../bucketReading.js"
+import type { WaitReason } from "../limiter.js"
+import type { Limit } from "../strategy.js"
 import { constants, second } from "./constants.js"
 
 const least = constants.paceLeast / second
@@ -9,7 +11,7 @@ const least = constants.paceLeast / second
  * doubles the rate with each call that is served, until one is refused. From there CUBIC comes back to the refused rate quickly, stays
  * near it for long, and then leaves it behind faster and faster, so that a limit that was lifted is forgotten.
  */
-export class Pace {
+export class Pace implements Limit {
   rate = constants.paceFirst / second
   /** The rate that was refused last, and the part that the rate then lost. */
   private peak = Infinity
@@ -31,10 +33,14 @@ export class Pace {
     this.startedAt = this.refusedAt = this.latest = now
   }
 
-  /** The milliseconds until a call may start that comes after `ahead` others, if `starting` more start now. It leaves no share to others. */
-  wait(now: number, _share: number, ahead: number, starting = 0): number {
+  /** It leaves no share to others. */
+  wait(now: number, _share: number, ahead: number): number {
     this.keepUp(now)
-    return Math.max(0, this.startedAt + (1 + ahead + starting) / this.rate - now)
+    return Math.max(0, this.startedAt + (1 + ahead) / this.rate - now)
+  }
+
+  reason(): WaitReason {
+    return "pace"
   }
 
   start(now: number): void {

@@ -1,5 +1,6 @@
 /** Counts the calls below a ceiling of the user's. Times are milliseconds by one clock. */
-import { reserved } from "../strategy.js"
+import type { WaitReason } from "../limiter.js"
+import { type Limit, reserved } from "../strategy.js"
 import type { Ceiling, Resolved } from "./options.js"
 
 /** The groups of calls that are kept. Up to this limit a ceiling counts each call by its own time. */
@@ -24,7 +25,7 @@ export interface CeilingSnapshot {
   readonly groups: ReadonlyArray<CallGroup>
 }
 
-export class CeilingCounter {
+export class CeilingCounter implements Limit {
   readonly limit: number
   readonly interval: number
   private readonly operations: ReadonlyArray<string> | undefined
@@ -43,18 +44,13 @@ export class CeilingCounter {
     return [this.interval, ...[...this.operations ?? []].sort()].join(" ")
   }
 
-  get countsAll(): boolean {
-    return this.operations === undefined
-  }
-
   counts(operation: string): boolean {
     return this.operations?.includes(operation) ?? true
   }
 
-  /** The milliseconds until a call may start that leaves `share` of the limit, and comes after `ahead` and `starting` others; 0: now. */
-  wait(now: number, share: number, ahead: number, starting = 0): number {
+  wait(now: number, share: number, ahead: number): number {
     this.keepUp(now)
-    const before = reserved(share, this.limit) + ahead + starting
+    const before = reserved(share, this.limit) + ahead
     const rounds = Math.floor(before / this.limit) * this.interval
     let missing = before % this.limit + 1 - this.limit
     for (const { calls } of this.groups) missing += calls
@@ -64,6 +60,10 @@ export class CeilingCounter {
       if (missing <= 0) return at + this.interval - now + rounds
     }
     return this.interval + rounds
+  }
+
+  reason(): WaitReason {
+    return "ceiling"
   }
 
   /** Counts calls that start now; gives the number of the last. */
