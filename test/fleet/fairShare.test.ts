@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { grant, type GrantRequest } from "../../src/internal/fleet/fairShare.js"
 import * as Adaptive from "../../src/internal/limiter/adaptive.js"
 import type { OperationState } from "../../src/internal/limiter/adaptiveState.js"
-import type { Waiter } from "../../src/internal/limiter/waitingCalls.js"
+import type { Waiter } from "../../src/internal/limiter/strategy.js"
 import { callOf } from "../support/fleetStore.js"
 
 const adaptive = Adaptive.make()

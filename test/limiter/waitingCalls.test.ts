@@ -1,7 +1,7 @@
 /** Tests of the order in which waiting calls start. */
 import { assert, describe, it } from "vitest"
-import type { LimitStrategy } from "../../src/internal/limiter/strategy.js"
-import { givesWay, startsBefore, type Waiter } from "../../src/internal/limiter/waitingCalls.js"
+import type { LimitStrategy, Waiter } from "../../src/internal/limiter/strategy.js"
+import { givesWay, startsBefore } from "../../src/internal/limiter/waitingCalls.js"
 
 interface State {
   readonly limits: ReadonlyArray<object>

@@ -9,8 +9,7 @@ import {
 } from "../../src/internal/limiter/adaptiveState.js"
 import type { BucketReading } from "../../src/internal/limiter/bucketReading.js"
 import { none as noLimits, type ResolvedLimits } from "../../src/internal/limiter/known/options.js"
-import { none } from "../../src/internal/limiter/strategy.js"
-import type { Waiter } from "../../src/internal/limiter/waitingCalls.js"
+import { none, type Waiter } from "../../src/internal/limiter/strategy.js"
 
 export const tenant = "https://t.example.com/api/v2"
 

@@ -4,8 +4,8 @@
  */
 import type { AdaptiveStrategy } from "../limiter/adaptive.js"
 import type { AdaptiveGrant, OperationState } from "../limiter/adaptiveState.js"
-import { type Ahead, none } from "../limiter/strategy.js"
-import { givesWay, startsBefore, type Waiter } from "../limiter/waitingCalls.js"
+import { type Ahead, none, type Waiter } from "../limiter/strategy.js"
+import { givesWay, startsBefore } from "../limiter/waitingCalls.js"
 
 type Waiting = Waiter<OperationState>
 

@@ -4,17 +4,16 @@ import type * as SharedStore from "../../SharedStore.js"
 import * as Adaptive from "../limiter/adaptive.js"
 import {
   type AdaptiveGrant,
+  type CeilingCounter,
   exportTenant,
   importTenant,
   type OperationState,
   type TenantSnapshot
 } from "../limiter/adaptiveState.js"
 import type { BucketReading } from "../limiter/bucketReading.js"
-import { CeilingCounter } from "../limiter/known/ceiling.js"
 import type { ResolvedLimits } from "../limiter/known/options.js"
 import type { CallQueue } from "../limiter/queue.js"
-import { type Ahead, reserved, type Wait } from "../limiter/strategy.js"
-import type { Waiter } from "../limiter/waitingCalls.js"
+import { type Ahead, reserved, type Wait, type Waiter } from "../limiter/strategy.js"
 import { grant } from "./fairShare.js"
 import * as Membership from "./membership.js"
 import { countInFlight, goneAfter, type Member, type Members, present } from "./membership.js"
@@ -159,7 +158,11 @@ export class Replica {
     // After the longest pause the call may test whether responses have lied, whatever the others do.
     const others = state.bucket?.isTested(now) === true ? 0 : Math.min(present(this.members, now).size, most)
     const below = Math.min(this.aloneWith, smallest)
-    return this.waitOf(one, now, (limit) => ahead(limit) + (limit instanceof CeilingCounter ? below : others))
+    return this.waitOf(
+      one,
+      now,
+      (limit) => ahead(limit) + (state.ceilings.some((one) => one === limit) ? below : others)
+    )
   }
 
   /** Starts a granted call, or one without the store. */

@@ -5,8 +5,16 @@ import { place } from "./bucketInference.js"
 import type { BucketReading } from "./bucketReading.js"
 import { Pace } from "./estimator/pace.js"
 import { none as noLimits } from "./known/options.js"
-import { type Ahead, idleTime, type Limit, type LimitStrategy, longestOf, none, type Wait } from "./strategy.js"
-import type { Waiter } from "./waitingCalls.js"
+import {
+  type Ahead,
+  idleTime,
+  type Limit,
+  type LimitStrategy,
+  longestOf,
+  none,
+  type Wait,
+  type Waiter
+} from "./strategy.js"
 
 /**
  * The first call of an operation waits no longer than this for buckets that may not be its own, in milliseconds. Of several such calls
@@ -67,13 +75,13 @@ export const make = (limits = noLimits): AdaptiveStrategy => {
       if (hasTested) { for (const operation of state.bucket?.operations ?? []) operation.observations = [] }
       const bucket = reading === undefined ? undefined : place(state, sentAt, reading, now)
       const isPaced = reading !== undefined && bucket !== undefined && pace(bucket, state.tenant, reading, sentAt, now)
+      let unsettled = bucket
       for (const [from, reservation] of reservations) {
+        if (from === bucket) unsettled = undefined
         if (from === bucket || bucket === undefined) from.estimator.settle(reservation, reading, now, isPaced)
         else from.estimator.giveBack(now) // the call drew on another bucket
       }
-      if (bucket !== undefined && reservations.every(([from]) => from !== bucket)) {
-        bucket.estimator.settle(bucket.estimator.start(now, false, sentAt), reading, now, isPaced)
-      }
+      unsettled?.estimator.settle(unsettled.estimator.start(now, false, sentAt), reading, now, isPaced)
     },
     forgetIdle: (now, isWaiting) => {
       const isBusy = (state: OperationState) =>

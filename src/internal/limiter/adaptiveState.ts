@@ -65,7 +65,7 @@ export class SharedBucket implements Limit {
 
   wait(now: number, share: number, ahead: number): number {
     const wait = this.estimator.wait(now, share, ahead)
-    return ahead > 0 ? wait : Math.min(wait, this.estimator.untilTest(now, this.maxPause))
+    return ahead > 0 || wait === 0 ? wait : Math.min(wait, this.estimator.untilTest(now, this.maxPause))
   }
 
   reason(now: number, millis: number): WaitReason {

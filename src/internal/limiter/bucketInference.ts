@@ -21,7 +21,7 @@ export const place = (state: OperationState, sentAt: number, reading: BucketRead
   if (state.bucket?.estimator.isPrior === true) correct(state.bucket, state, { limit, remaining, sentAt, now })
   if (state.bucket !== undefined && state.bucket.limit !== limit) leave(state, state.bucket)
   const observation = { sentAt, endedAt: now, remaining, fullAt: now + Math.max(0, (untilFull ?? 0) - 1) * 1000 }
-  if (state.bucket !== undefined && !isRateLimited) {
+  if (state.bucket !== undefined && state.bucket.operations.size > 1 && !isRateLimited) {
     // Many more than can be left are proof enough. One more may be an error of rounding.
     const excess = remaining - mostLeft(state.bucket, state, observation)
     state.contradictions = excess > 0 ? state.contradictions + (excess > 1 ? proof : 1) : 0

@@ -27,8 +27,8 @@ import {
   type Options,
   type Status
 } from "./limiter.js"
-import { idleTime, type LimitStrategy, none } from "./strategy.js"
-import { type Ordered, TenantQueue, type Waiter, WaitingCall } from "./waitingCalls.js"
+import { idleTime, type LimitStrategy, none, type Ordered, type Waiter } from "./strategy.js"
+import { TenantQueue, WaitingCall } from "./waitingCalls.js"
 import * as WaitWarnings from "./waitWarnings.js"
 
 /** The default of `reserve`. */

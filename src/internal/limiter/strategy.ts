@@ -5,10 +5,26 @@
 import { grain } from "../runtime/timer.js"
 import type { BucketReading } from "./bucketReading.js"
 import type { Call, WaitReason } from "./limiter.js"
-import type { Waiter } from "./waitingCalls.js"
 
 /** The time in milliseconds after which a tenant without calls is forgotten. The store of a fleet forgets it then, too. */
 export const idleTime = 3_600_000
+
+export interface Ordered {
+  /** True if the response to the next call will show its bucket. */
+  readonly isFirst?: boolean
+}
+
+/** The part of a waiting call that decides when it starts. */
+export interface Waiter<State> {
+  readonly state: State
+  readonly isBackground: boolean
+  /** The share of each limit that it leaves to others. */
+  readonly share: number
+  /** Its number: calls that came before have a lower one. */
+  readonly nth: number
+  /** The time of its arrival, in milliseconds. */
+  readonly since: number
+}
 
 /** The known limit at a time. */
 export interface BucketStatus {

@@ -3,24 +3,7 @@ import { LinkedList, LinkedNode } from "../runtime/linkedList.js"
 import { getOrInsert } from "../runtime/memoize.js"
 import type { Timer } from "../runtime/timer.js"
 import type { ClientCall, WaitReason } from "./limiter.js"
-import { type Ahead, type LimitStrategy, none, type Wait } from "./strategy.js"
-
-export interface Ordered {
-  /** True if the response to the next call will show its bucket. */
-  readonly isFirst?: boolean
-}
-
-/** The part of a waiting call that decides when it starts. */
-export interface Waiter<State> {
-  readonly state: State
-  readonly isBackground: boolean
-  /** The share of each limit that it leaves to others. */
-  readonly share: number
-  /** Its number: calls that came before have a lower one. */
-  readonly nth: number
-  /** The time of its arrival, in milliseconds. */
-  readonly since: number
-}
+import { type Ahead, type LimitStrategy, none, type Ordered, type Wait, type Waiter } from "./strategy.js"
 
 /** A call that waits. */
 export class WaitingCall<State> extends LinkedNode<WaitingCall<State>> implements Waiter<State> {

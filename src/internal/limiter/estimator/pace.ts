@@ -1,6 +1,5 @@
 /** Paces a tenant's calls after 429s that say nothing. Times are milliseconds by the clock of the strategy, rates calls per millisecond. */
 import type { BucketReading } from "../bucketReading.js"
-import type { WaitReason } from "../limiter.js"
 import type { Limit } from "../strategy.js"
 import { constants, second } from "./constants.js"
 
@@ -39,7 +38,7 @@ export class Pace implements Limit {
     return Math.max(0, this.startedAt + (1 + ahead) / this.rate - now)
   }
 
-  reason(): WaitReason {
+  reason(): "pace" {
     return "pace"
   }
 

@@ -1,5 +1,4 @@
 /** Counts the calls below a ceiling of the user's. Times are milliseconds by one clock. */
-import type { WaitReason } from "../limiter.js"
 import { type Limit, reserved } from "../strategy.js"
 import type { Ceiling, Resolved } from "./options.js"
 
@@ -62,7 +61,7 @@ export class CeilingCounter implements Limit {
     return this.interval + rounds
   }
 
-  reason(): WaitReason {
+  reason(): "ceiling" {
     return "ceiling"
   }
 
