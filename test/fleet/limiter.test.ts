@@ -1,7 +1,7 @@
 /** Permits of one process of a fleet; the other members are made up. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
-import { EstimatorState } from "../../src/internal/limiter/estimator/estimator.js"
+import { EstimatorState } from "../../src/internal/limiter/estimator/state.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import {
   acquire,

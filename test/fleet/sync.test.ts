@@ -2,7 +2,7 @@
 import { Headers } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, DateTime, Duration, Effect, Exit, Fiber, Scope } from "effect"
-import { EstimatorState } from "../../src/internal/limiter/estimator/estimator.js"
+import { EstimatorState } from "../../src/internal/limiter/estimator/state.js"
 import {
   begin,
   call,

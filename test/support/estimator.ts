@@ -1,7 +1,7 @@
 /** Estimators with a given state, and what changes in it. */
 import { isDeepStrictEqual } from "node:util"
 import { Estimator } from "../../src/internal/limiter/estimator/estimator.js"
-import type { EstimatorState } from "../../src/internal/limiter/estimator/estimator.js"
+import type { EstimatorState } from "../../src/internal/limiter/estimator/state.js"
 
 /** An estimator that knows this and nothing else; a prior allows `prior` calls in a millisecond. */
 export const estimatorWith = (state: Partial<EstimatorState>, inFlight = 0, prior?: number): Estimator => {

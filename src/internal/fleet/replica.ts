@@ -132,7 +132,6 @@ export class Replica {
       this.end(first, undefined, false)
       granted.shift()
     }
-    if (granted.length === 0) this.granted.delete(state)
     return granted.length > 0
   }
 
@@ -157,19 +156,14 @@ export class Replica {
     const most = Math.max(0, Math.min((this.strategy.statusOf(state, now)?.limit ?? 0) - 2, smallest))
     // After the longest pause the call may test whether responses have lied, whatever the others do.
     const others = state.bucket?.isTested(now) === true ? 0 : Math.min(present(this.members, now).size, most)
+    const ceilings = new Set<object>(state.ceilings)
     const below = Math.min(this.aloneWith, smallest)
-    return this.waitOf(
-      one,
-      now,
-      (limit) => ahead(limit) + (state.ceilings.some((one) => one === limit) ? below : others)
-    )
+    return this.waitOf(one, now, (limit) => ahead(limit) + (ceilings.has(limit) ? below : others))
   }
 
   /** Starts a granted call, or one without the store. */
   start(state: OperationState, waited: boolean): FleetGrant {
-    const granted = this.granted.get(state)
-    const first = granted?.shift()
-    if (granted?.length === 0) this.granted.delete(state)
+    const first = this.granted.get(state)?.shift()
     if (first !== undefined) return first
     const now = this.now()
     const others = state.bucket === undefined ? 0 : present(this.members, now).size
@@ -256,13 +250,13 @@ export class Replica {
     const { blocked, grants, served, throttled } = this.grant(queue, now)
     const waiting = (queue?.queueOf(this.tenant)?.size ?? 0) - grants.length
     const ended = new Set(this.ended.map(({ grant }) => grant))
-    const inFlight = [...this.inFlight, ...grants].filter((grant) => !ended.has(grant))
+    const inFlight = [...this.inFlight, ...grants].flatMap((grant) => ended.has(grant) ? [] : [grant.own])
     const own: Member = {
       seenAt: now,
       waiting,
       waitingSince: waiting === 0 || grants.length > 0 ? now : Math.min(this.waitingSince, now),
       blocked,
-      inFlight: countInFlight(inFlight.map(({ own }) => own))
+      inFlight: countInFlight(inFlight)
     }
     const written = Object.fromEntries(queue === undefined ? this.members : [...this.members, [this.host.id, own]])
     const snapshot = { writtenAt: now, members: written, limits: this.export() }

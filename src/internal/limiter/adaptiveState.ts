@@ -1,8 +1,8 @@
 /** The state of the adaptive strategy: the operations and buckets of a tenant, and the same as plain data. */
 import { getOrInsert } from "../runtime/memoize.js"
 import { Estimator } from "./estimator/estimator.js"
-import type { EstimatorState, Reservation } from "./estimator/estimator.js"
 import type { Pace } from "./estimator/pace.js"
+import type { EstimatorState, Reservation } from "./estimator/state.js"
 import { CeilingCounter, type CeilingSnapshot } from "./known/ceiling.js"
 import { none, type ResolvedLimits } from "./known/options.js"
 import type { Call, WaitReason } from "./limiter.js"
