@@ -15,8 +15,7 @@ import {
   many,
   respond,
   type Store,
-  virtually,
-  withEstimate
+  virtually
 } from "../support/fleetStore.js"
 import * as VirtualTime from "../support/virtualTime.js"
 
@@ -43,7 +42,7 @@ describe("a process whose calls wait", () => {
     virtually(Effect.gen(function*() {
       const store = yield* makeStore
       const now = yield* Clock.currentTimeMillis
-      const limits = withEstimate(limitsOf(now, { limit: 100, left: 50, perSecond: 100 }), { callMillis: 10_000 })
+      const limits = limitsOf(now, { limit: 100, left: 50, perSecond: 100 })
       const [full] = limitsOf(now, { limit: 7, left: 7, perSecond: 1 }).buckets
       yield* store.put({
         writtenAt: now,

@@ -364,13 +364,6 @@ describe("the calls in flight", () => {
     }
   })
 
-  it("grow with the calls that come back while one is in flight", () => {
-    const [slow, quick] = [new Estimator(), new Estimator()]
-    exchange(slow, reading(9), 20_000, 10_000)
-    exchange(quick, reading(9), 20_000, 10)
-    assert.isAbove(startAll(slow, 20_000), startAll(quick, 20_000))
-  })
-
   it("make a call look again soon, since enough may have come back", () => {
     const quick = after([0, reading(100, { limit: 200, untilFull: 0 })])
     assert.isAtLeast(startAll(quick, 0), 10)

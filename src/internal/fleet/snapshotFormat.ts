@@ -48,7 +48,6 @@ const estimator = list<Omit<EstimatorState, "samples" | "window">>({
   isShared: flag,
   reported: number,
   reportedAt: time,
-  callMillis: number,
   started: number,
   ended: number,
   served: number,

@@ -105,9 +105,9 @@ export class Estimator extends EstimatorState {
    * back. Other clients of a shared bucket are assumed to have as many in flight.
    */
   private waitInFlight(now: number): number {
-    const { callMillis, inFlight, isShared, netRate, provenRate, reported, reportedAt } = this
+    const { inFlight, isShared, netRate, provenRate, reported, reportedAt } = this
     const left = reported + (isShared ? 0 : inFlight) + Math.max(0, now - reportedAt) * Math.min(netRate, provenRate)
-    const most = Math.max(1, left * constants.inFlightShare + provenRate * callMillis)
+    const most = Math.max(1, left * constants.inFlightShare)
     return inFlight + 1 <= most ? 0 : constants.recheckMillis
   }
 
@@ -182,7 +182,6 @@ export class Estimator extends EstimatorState {
     if (call.sentAt >= this.pausedUntil) this.isProbing = false
     if (isRateLimited) this.rateLimited++
     else this.served++
-    this.callMillis = now - call.sentAt
     if (pause !== undefined) this.pausedUntil = Math.max(this.pausedUntil, now + pause)
     if (isPauseCut) this.isProbing = true
     const limit = reading.limit ?? this.limit

@@ -42,8 +42,6 @@ export class EstimatorState {
   /** The calls left by the last response, at `reportedAt`, less those started since. */
   reported = 0
   reportedAt = 0
-  /** The duration of the last call. */
-  callMillis = 0
   /** The calls that have started, and how they ended. */
   started = 0
   ended = 0
