@@ -23,6 +23,8 @@ export default defineConfig({
     // Ends a test that hangs, far later than a slow machine ends one that does not.
     testTimeout: 240_000,
     hookTimeout: 240_000,
+    reporters: ["./test/support/quietReporter.ts"],
+    silent: "passed-only",
     setupFiles: ["test/support/eachTest.ts"],
     // The test files of a process share what they import: it takes a second to load. They make many short-lived objects, which are
     // collected faster from a large young generation: a file of virtual time takes 15 % less.

@@ -2,7 +2,7 @@
  * Responses that an HTTP client collects: it reads the body itself, and gives it together with status and headers. That saves three quarters
  * of the processor time of a small call: no stream, and no objects of the platform for it (`npm run bench`, `ours-lean` and `ours-stock`).
  */
-import type * as Headers from "@effect/platform/Headers"
+import type * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
@@ -30,18 +30,15 @@ interface Asked {
 
 const asks = Symbol("asks")
 
-type AskingHeaders = Headers.Headers & { readonly [asks]?: Asked }
+type Asking = HttpBody.HttpBody & { readonly [asks]?: Asked }
 
 /**
- * Adds what is asked to the headers of a new request, under a symbol: it stays with the request when a wrapper changes that, is never sent,
- * and concerns no request of the wrapper's own. If it is lost, the response is not collected.
+ * Adds what is asked to the body of a request, under a symbol: it stays with the request when a wrapper changes that, is never sent, and
+ * concerns no request of the wrapper's own. If a wrapper sets another body, the response is not collected.
  */
-export const ask = (
-  request: HttpClientRequest.HttpClientRequest,
-  asked: Asked
-): HttpClientRequest.HttpClientRequest => {
-  Object.assign(request.headers, { [asks]: asked })
-  return request
+export const ask = (body: HttpBody.HttpBody, asked: Asked): HttpBody.HttpBody => {
+  const asking: HttpBody.HttpBody = Object.create(body)
+  return Object.assign(asking, { [asks]: asked })
 }
 
 /** A response that was collected, in the shape of a web response, which is made if a client looks at more than its status. */
@@ -106,7 +103,7 @@ export const collectOf = (client: HttpClient.HttpClient & { readonly [collects]?
 export const over = (client: HttpClient.HttpClient, collect: Collect): HttpClient.HttpClient => {
   const execute = (request: HttpClientRequest.HttpClientRequest) => {
     const { body, headers, method } = request
-    const asked = (headers as AskingHeaders)[asks] // sound: it need not be there
+    const { [asks]: asked }: Asking = body
     const url = asked && HttpClientRequest.toUrl(request)
     if (asked === undefined || url === undefined || Option.isNone(url)) return client.execute(request)
     return collect({ method, url: url.value.href, headers, body }, asked.bodyLimit, asked.begun).pipe(

@@ -1,5 +1,6 @@
 /** Sends one request over an HTTP client, and reads its response: no redirect is followed, no span is made, nothing stays in the fiber. */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
+import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
@@ -25,11 +26,14 @@ const withStrictOptions = (context: Context.Context<never>, room: number): Conte
   return HttpClients.withRoom(Context.add(context, FetchHttpClient.RequestInit, { ...init, redirect: "manual" }), room)
 }
 
-const requestOf = ({ body, headers, method, url }: RawRequest): HttpClientRequest.HttpClientRequest => {
-  const request = HttpClientRequest.make(method as "POST")(url, { headers }) // sound: all methods build alike
-  if (typeof body === "string") return HttpClientRequest.bodyText(request, body, headers["content-type"])
-  return body._tag === "Empty" ? request : HttpClientRequest.setBody(request, body)
-}
+const requestOf = (
+  { headers, method, url }: RawRequest,
+  body: HttpBody.HttpBody
+): HttpClientRequest.HttpClientRequest =>
+  HttpClientRequest.make(method as "POST")(url).pipe( // sound: all methods build alike
+    HttpClientRequest.setBody(body),
+    HttpClientRequest.setHeaders(headers) // one without a body may have a `content-type` nevertheless
+  )
 
 /** Checks that `fetch` followed a redirect: only its own response tells, which the platform wraps once or twice. */
 const isRedirected = (response: object): boolean => {
@@ -126,15 +130,23 @@ export const make = (client: HttpClient.HttpClient, maxBodySize: number, leavesE
   return sendingStreams((request, bodyLimit, time) => {
     let hasBegun = false
     let last: { readonly response: HttpClientResponse.HttpClientResponse; readonly raw: RawResponse } | undefined
-    const whole = leavesEvents ? requestOf(request) : Collecting.ask(requestOf(request), {
+    const content = typeof request.body === "string"
+      ? HttpBody.text(request.body, request.headers["content-type"])
+      : request.body
+    const body = leavesEvents ? content : Collecting.ask(content, {
       bodyLimit,
       begun: () => void (hasBegun = true),
       collected: (response, raw) => void (last = { response, raw })
     })
-    const sent = execute(client, whole, withOptions, (response, redirected) =>
-      response === last?.response
-        ? Effect.succeed({ ...last.raw, redirected })
-        : read(response, redirected, bodyLimit))
+    const sent = execute(
+      client,
+      requestOf(request, body),
+      withOptions,
+      (response, redirected) =>
+        response === last?.response
+          ? Effect.succeed({ ...last.raw, redirected })
+          : read(response, redirected, bodyLimit)
+    )
     const failed = (error: HttpClients.HttpError) => {
       const { code, outcome } = PlatformErrors.noResponse(error)
       return new NoResponse({ code, outcome: hasBegun ? "unknown" : outcome }) // a wrapper may have sent it before
