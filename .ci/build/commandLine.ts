@@ -1,8 +1,8 @@
 /**
  * Bundles the command line with all that it needs but Swagger UI, which would be most of it, so that installing the package brings no
- * other: only `generate` needs packages of its own. The quick commands are one file; each of the others is loaded with what it needs alone.
+ * other: only `generate` needs packages of its own. Each command is loaded with what it needs alone.
  */
-import { build, type BuildOptions, type Metafile } from "esbuild"
+import { build, type Metafile, type Plugin } from "esbuild"
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join, relative } from "node:path"
 import { effect3, type Line } from "../line.js"
@@ -35,39 +35,48 @@ const licences = (root: string, folders: ReadonlyArray<string>): string =>
     return `${name} ${version} (${license})\n\n${text}`.trim()
   }).join(`\n\n${"-".repeat(72)}\n\n`)
 
+/** The parts of undici that `src/node` uses. All of undici would be a third of the command line, and commands without it would load it, too. */
+const undici = `import api from "undici/lib/api/index.js"
+import Dispatcher from "undici/lib/dispatcher/dispatcher.js"
+Object.assign(Dispatcher.prototype, api) // as undici's own index does
+export { default as buildConnector } from "undici/lib/core/connect.js"
+export { default as Agent } from "undici/lib/dispatcher/agent.js"
+export { default as Client } from "undici/lib/dispatcher/client.js"
+export { default as Pool } from "undici/lib/dispatcher/pool.js"
+export { default as ProxyAgent } from "undici/lib/dispatcher/proxy-agent.js"`
+
+/** Puts these parts in place of the platform's module. */
+const partsOfUndici = (root: string): Plugin => ({
+  name: "parts-of-undici",
+  setup({ onLoad, onResolve }) {
+    onResolve({ filter: /^@effect\/platform-node\/Undici$/ }, ({ path }) => ({ path, namespace: "parts" }))
+    onLoad({ filter: /Undici$/, namespace: "parts" }, () => ({ contents: undici, resolveDir: root }))
+  }
+})
+
 /** Writes the command line into `cli` of a directory, with the licences of the packages in it. */
 export const buildCommandLine = async (directory: string, { root, target }: Line = effect3): Promise<void> => {
-  const options = {
+  const { metafile } = await build({
     absWorkingDir: root,
+    entryPoints: ["src/cli/bin.ts"],
     outbase: "src",
     outdir: directory,
+    chunkNames: "cli/[name]-[hash]",
     bundle: true,
+    splitting: true,
     minify: true,
     format: "esm",
     platform: "node",
     target,
-    legalComments: "linked",
-    logLevel: "warning"
-  } satisfies BuildOptions
-  // The start is one small file: `--version` loads nothing else.
-  await build({ ...options, entryPoints: ["src/cli/bin.ts"], external: ["./main.js", "./quick.js"] })
-  const whole = {
-    ...options,
     external,
     // Modules in CommonJS require Node's own.
     banner: {
       js: "import{createRequire as makeRequire}from\"node:module\";const require=makeRequire(import.meta.url);"
-    }
-  }
-  // A build of its own, so that esbuild leaves out what only other commands use, and one file, because each costs Node a millisecond.
-  await build({ ...whole, entryPoints: ["src/cli/quick.ts"] })
-  const { metafile } = await build({
-    ...whole,
-    entryPoints: ["src/cli/main.ts"],
-    splitting: true,
-    chunkNames: "cli/[name]-[hash]",
-    plugins: [finishedPages(root)],
-    metafile: true
+    },
+    legalComments: "linked",
+    plugins: [finishedPages(root), partsOfUndici(root)],
+    metafile: true,
+    logLevel: "warning"
   })
   const folders = [...packagesIn(metafile), relative(root, pageLibrary)].sort().filter((folder) =>
     existsSync(join(root, folder, "package.json"))

@@ -1,7 +1,6 @@
 #!/usr/bin/env node
-/** Starts the command, with what it needs alone: `--version` loads nothing else. */
+/** Starts the command. `--version` loads nothing else. */
 import { readFileSync } from "node:fs"
-import { isQuick } from "./quickCommands.js"
 
 // Output that nobody reads any more ends the command as Ctrl-C does; what it still writes is lost. Another error fails it.
 for (const stream of [process.stdout, process.stderr]) {
@@ -12,12 +11,10 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 const args = process.argv.slice(2)
-const [name = ""] = args
 
-if (name === "--version") {
+if (args[0] === "--version") {
   const { version }: { version: string } = JSON.parse(
     readFileSync(new URL("../../package.json", import.meta.url), "utf8")
   )
   process.stdout.write(`${version}\n`)
-} else if (isQuick(name)) (await import("./quick.js")).main(name, args)
-else (await import("./main.js")).main(args)
+} else (await import("./main.js")).main(args)

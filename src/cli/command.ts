@@ -32,7 +32,6 @@ const help = [
 const run = (args: ReadonlyArray<string>): Effect.Effect<void, unknown, Environment> => {
   const [name = ""] = args
   if (isHelp(name)) return Console.log(help)
-  if (name === "--version") return Console.log(version)
   if (name === "--completions") {
     return Effect.flatMap(
       Effect.forEach(Object.values(catalog), ({ load }) => load),

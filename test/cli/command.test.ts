@@ -4,7 +4,6 @@ import { Cause, Effect, FiberId } from "effect"
 import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { catalog } from "../../src/cli/catalog.js"
-import { isQuick } from "../../src/cli/quickCommands.js"
 import { codeOf } from "../../src/cli/shared/exit.js"
 import { jsonLine, printable, printableLine, table, wrap } from "../../src/cli/shared/text.js"
 import * as Errors from "../../src/Errors.js"
@@ -118,20 +117,14 @@ describe("complaints", () => {
     }))
 })
 
-describe("--version", () => {
-  it.live("is the one of package.json, also as a process, which loads nothing else", () =>
-    Effect.gen(function*() {
-      const { version }: { version: string } = JSON.parse(readFileSync("package.json", "utf8"))
-      const expected = { code: 0, stdout: `${version}\n`, stderr: "" }
-      assert.deepStrictEqual(yield* runAlone(["--version"]), expected)
-      assert.deepStrictEqual(yield* Effect.promise(() => spawned(["--version"])), expected)
-    }))
-})
+describe("a process", () => {
+  it("prints its version", async () => {
+    const { version }: { version: string } = JSON.parse(readFileSync("package.json", "utf8"))
+    assert.deepStrictEqual(await spawned(["--version"]), { code: 0, stdout: `${version}\n`, stderr: "" })
+  })
 
-describe("a quick command", () => {
-  it.live("behaves like the others, though the start loads it apart from them", () =>
+  it.live("runs a command", () =>
     Effect.gen(function*() {
-      assert.isTrue(isQuick("versions"))
       for (const args of [["versions", "--help"], ["versions"], ["versions", "an-action"]]) {
         assert.deepStrictEqual(yield* Effect.promise(() => spawned(args)), yield* runAlone(args))
       }

@@ -2,19 +2,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { readFileSync } from "node:fs"
-import { catalog } from "../../src/cli/catalog.js"
 import { main } from "../../src/cli/main.js"
 import { runInProcess } from "../../src/cli/process.js"
-import * as Quick from "../../src/cli/quick.js"
-import { isQuick } from "../../src/cli/quickCommands.js"
 import { Exited } from "../../src/cli/shared/exit.js"
 import { Stdio } from "../../src/cli/shared/stdio.js"
 import { effectMajor } from "../support/effectMajor.js"
 import { runReplaced, type Settings } from "./support/replacedProcess.js"
 import { runAlone } from "./support/run.js"
-
-/** The commands that are loaded apart from the others. */
-const quick = ["versions", "diff", "deliveries", "delete", "update"] as const
 
 let starts = 0
 
@@ -112,27 +106,9 @@ describe("the command in a process", () => {
     }
   })
 
-  for (const name of quick) {
-    it(`is the same for ${name}, which is loaded apart`, async () => {
-      assert.isTrue(isQuick(name))
-      for (const args of [[name, "--help"], [name, "--none"]]) {
-        const expected = await Effect.runPromise(runAlone(args))
-        assert.deepStrictEqual(await runReplaced(() => Quick.main(name, args)), expected)
-        assert.deepStrictEqual(await start(args), expected)
-      }
-    })
-  }
-
-  it("loads the other commands with all the rest", () => {
-    assert.deepStrictEqual(Object.keys(catalog).filter(isQuick).sort(), [...quick].sort())
-    assert.deepStrictEqual(["", "toString"].filter(isQuick), [])
-  })
-
   it("prints its version", async () => {
     const { version }: { version: string } = JSON.parse(readFileSync("package.json", "utf8"))
-    const expected = { code: 0, stdout: `${version}\n`, stderr: "" }
-    assert.deepStrictEqual(await Effect.runPromise(runAlone(["--version"])), expected)
-    assert.deepStrictEqual(await start(["--version"]), expected)
+    assert.deepStrictEqual(await start(["--version"]), { code: 0, stdout: `${version}\n`, stderr: "" })
   })
 
   it("ends as after Ctrl-C if nobody reads an output any more, and fails if an output fails", async () => {
