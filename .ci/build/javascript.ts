@@ -5,19 +5,20 @@
  */
 import { build, type BuildOptions } from "esbuild"
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { dirname, join, posix } from "node:path"
 import { effect3, type Line } from "../line.js"
+import { published } from "./declarations.js"
 import { finishedPages } from "./pages.js"
 
 /** Modules that only re-export. Bundled, they would hold objects of exports, from which a user's bundler can remove nothing. */
 const namespaces = ["src/index.ts", "src/operations/index.ts"]
 
 const modulesIn = (root: string): ReadonlyArray<string> =>
-  ["src", "src/operations"].flatMap((folder) =>
+  published.map((folder) => posix.join("src", folder)).flatMap((folder) =>
     readdirSync(join(root, folder)).filter((name) => name.endsWith(".ts")).map((name) => `${folder}/${name}`)
   )
 
-/** Writes the JavaScript into a directory, with maps to the sources. */
+/** Writes the JavaScript into a directory. */
 export const buildJavascript = async (directory: string, { root }: Line = effect3): Promise<void> => {
   const options = {
     absWorkingDir: root,
@@ -26,8 +27,6 @@ export const buildJavascript = async (directory: string, { root }: Line = effect
     format: "esm",
     platform: "neutral",
     target: "es2022",
-    sourcemap: true,
-    sourcesContent: false,
     logLevel: "warning"
   } satisfies BuildOptions
   const { outputFiles } = await build({
@@ -42,8 +41,8 @@ export const buildJavascript = async (directory: string, { root }: Line = effect
   })
   for (const { path, text } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true })
-    // No module has side effects, so an import without names is removed. The empty line stays, so that the map still fits.
-    writeFileSync(path, text.replace(/^import "\.{1,2}\/.*";$/gm, ""))
+    // No module has side effects, so an import without names is removed.
+    writeFileSync(path, text.replace(/^import "\.{1,2}\/.*";\n/gm, ""))
   }
   await build({ ...options, entryPoints: namespaces })
 }
