@@ -131,31 +131,31 @@ const execute = async (directory: string, file: string) => {
   console.log(output.trimEnd().replaceAll(/^/gm, "          | "))
 }
 
-/** Checks that an installed package has all files of `exports`, and the sources of each source map. */
+/** Checks that an installed package has all files of `exports`, and that these have a map to a source which is there. */
 const checkFiles = (directory: string) => {
   const installed = join(directory, "node_modules", "effect-identity-client")
-  for (const entry of Object.values(exports)) {
-    for (const path of typeof entry === "string" ? [entry] : Object.values(entry)) {
-      assert(existsSync(join(installed, path)), `${path} is in "exports" but not in the package`)
-    }
+  for (
+    const path of Object.values(exports).flatMap((entry) => typeof entry === "string" ? entry : Object.values(entry))
+  ) {
+    assert(existsSync(join(installed, path)), `${path} is in "exports" but not in the package`)
   }
   const files = readdirSync(join(installed, "dist"), { recursive: true, encoding: "utf8" })
-    // The command line is bundled with other packages, whose sources are not here.
-    .filter((file) => /\.(?:js|d\.ts)$/.test(file) && !/^cli[\\/]/.test(file))
-  for (const file of files) {
-    const path = join(installed, "dist", file)
-    const [, map] = /(?:^|\n)\/\/# sourceMappingURL=(\S+)\s*$/.exec(readFileSync(path, "utf8")) ?? []
-    assert(map, `${file} has no source map`)
-    const { mappings, sources }: { mappings: string; sources: ReadonlyArray<string> } = JSON.parse(
-      readFileSync(join(dirname(path), map), "utf8")
-    )
-    assert.equal(sources.length > 0, mappings !== "", map) // a file that only re-exports has no mappings
+    .map((file) => posix.join("dist", file.replaceAll("\\", "/")))
+  const mapped = files.filter((file) => /^dist\/(?:operations\/)?\w+\.d\.ts$/.test(file))
+  assert.deepEqual(files.filter((file) => file.endsWith(".map")).sort(), mapped.map((file) => `${file}.map`).sort())
+  for (const file of files.filter((file) => /\.(?:js|d\.ts)$/.test(file))) {
+    const [, map] = /(?:^|\n)\/\/# sourceMappingURL=(\S+)\s*$/.exec(readFileSync(join(installed, file), "utf8")) ?? []
+    assert.equal(map, mapped.includes(file) ? `${posix.basename(file)}.map` : undefined, file)
+    if (map === undefined) continue
+    const folder = join(installed, dirname(file))
+    const { sources }: { sources: ReadonlyArray<string> } = JSON.parse(readFileSync(join(folder, map), "utf8"))
+    assert.equal(sources.length, 1, map)
     for (const source of sources) {
-      assert(existsSync(join(dirname(path), source)), `${map} names ${source}, which does not exist`)
+      assert(existsSync(join(folder, source)), `${map} names ${source}, which does not exist`)
     }
   }
-  assert(files.length > 0)
-  say(`${files.length} files of dist have source maps to files in the package`)
+  assert(mapped.length > 0)
+  say(`${mapped.length} declarations of dist have source maps to files in the package`)
 }
 
 /** Checks that each link of a packed page leads to a packed file or folder. */
@@ -163,7 +163,7 @@ const checkLinks = (paths: ReadonlyArray<string>) => {
   let count = 0
   for (const page of paths.filter((path) => path.endsWith(".md"))) {
     const text = readFileSync(join(root, page), "utf8").replace(/^```[^]*?^```/gm, "")
-    for (const [, link = ""] of text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)) {
+    for (const [, link = ""] of text.matchAll(/(?:\]\(|src=")(?!https?:|#)([^)#"\s]+)/g)) {
       const target = posix.join(posix.dirname(page), link)
       assert(paths.some((path) => path === target || path.startsWith(`${target}/`)), `${page}: ${link} is not packed`)
       count++
@@ -171,6 +171,19 @@ const checkLinks = (paths: ReadonlyArray<string>) => {
   }
   assert(count > 100)
   say(`${count} links of the packed pages lead to packed files`)
+}
+
+/** Checks that each packed example finds the files that it imports. */
+const checkImports = (paths: ReadonlyArray<string>) => {
+  const examples = paths.filter((path) => /^examples\/.*\.ts$/.test(path))
+  for (const example of examples) {
+    for (const [, name = ""] of readFileSync(join(root, example), "utf8").matchAll(/ from "(\.{1,2}\/[^"]+)\.js"/g)) {
+      const file = `${posix.join(posix.dirname(example), name)}.ts`
+      assert(paths.includes(file), `${example}: ${file} is not packed`)
+    }
+  }
+  assert(examples.length > 20)
+  say(`${examples.length} packed examples import packed files only`)
 }
 
 /**
@@ -225,21 +238,27 @@ const build = () => {
 const main = async () => {
   if (!process.argv.includes("--built")) await build()
   assert(existsSync(join(root, "dist", "index.js")), "there is no build to pack: `npm run build` makes it")
-  const report: ReadonlyArray<{ filename: string; size: number; files: ReadonlyArray<{ path: string }> }> = JSON.parse(
+  interface Report {
+    readonly filename: string
+    readonly size: number
+    readonly unpackedSize: number
+    readonly files: ReadonlyArray<{ readonly path: string }>
+  }
+  const report: ReadonlyArray<Report> = JSON.parse(
     await run(root, "npm", "pack", "--json", "--silent", "--ignore-scripts", "--pack-destination", temporary)
   )
   const [packed] = report
   assert(packed, "npm pack reported no tarball")
   const tarball = join(temporary, packed.filename)
   const paths = packed.files.map(({ path }) => path)
-  say(`${packed.filename}: ${paths.length} files, ${(packed.size / 1024).toFixed(0)} KiB`)
+  const [size, unpacked] = [packed.size / 1e6, packed.unpackedSize / 1e6]
+  say(`${packed.filename}: ${paths.length} files, ${size.toFixed(2)} MB, ${unpacked.toFixed(2)} MB unpacked`)
+  assert(size <= 1.3 && unpacked <= 4.5, "the package is larger than 1.3 MB, or 4.5 MB unpacked")
   const allowed =
-    /^(?:package\.json|README\.md|LICENSE|src\/.+\.(?:tsx?|css)|dist\/.+\.(?:js|d\.ts)(?:\.map)?|dist\/cli\/(?:LICENSES|[\w-]+\.js\.LEGAL)\.txt|examples\/.+\.(?:ts|md)|test\/(?:bench\/)?README\.md|\.assets\/.+\.(?:png|svg)|\.github\/\w+\.md)$/
+    /^(?:package\.json|README\.md|LICENSE|src\/(?:operations\/)?\w+\.ts|dist\/.+\.(?:js|d\.ts(?:\.map)?)|dist\/cli\/(?:LICENSES|[\w-]+\.js\.LEGAL)\.txt|examples\/.+\.(?:ts|md)|\.assets\/.+\.(?:png|svg)|\.github\/(?:CHANGELOG|SECURITY)\.md)$/
   assert.deepEqual(paths.filter((path) => !allowed.test(path)), [], "files that do not belong in the package")
-  for (const path of ["README.md", "LICENSE", ".assets/layers.svg", "examples/guides/getting-started.md"]) {
-    assert(paths.includes(path), `the package lacks ${path}`)
-  }
   checkLinks(paths)
+  checkImports(paths)
   await followInstallLines(paths, tarball)
   if (process.argv.includes("--lines")) return
 
