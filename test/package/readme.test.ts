@@ -1,7 +1,6 @@
 /** Tests that the README and the guides agree with the sources. */
 import { assert, describe, it } from "@effect/vitest"
-import { existsSync, readFileSync } from "node:fs"
-import { dirname, join } from "node:path/posix"
+import { readFileSync } from "node:fs"
 import { docstring, filesOf } from "../../.ci/docs/operationPage.js"
 import { scopesOf } from "../../src/Endpoint.js"
 import * as Errors from "../../src/Errors.js"
@@ -13,13 +12,6 @@ import { withCode } from "../support/quotedCode.js"
 
 const expected = pages.map(withCode).join("\n")
 const readme = page("README.md")
-
-/** The files and folders of this repository to which a page has links. */
-const linked = (path: string): ReadonlyArray<string> =>
-  Array.from(
-    page(path).replace(/^```[^]*?^```/gm, "").matchAll(/\]\((?!https?:|#)([^)#\s]+)/g),
-    ([, link = ""]) => join(dirname(path), link)
-  )
 
 const endpoints = Object.values(operations).flatMap((value) => "endpoint" in value ? [value.endpoint] : [])
 
@@ -84,19 +76,6 @@ describe("the README and the guides", () => {
   it("has a README of at most 250 lines and 16 kB", () => {
     assert.isAtMost(readme.split("\n").length, 251)
     assert.isAtMost(Buffer.byteLength(readme), 16_000)
-  })
-
-  it("has links that also work in the package", () => {
-    const { files }: { files: ReadonlyArray<string> } = JSON.parse(readFileSync("package.json", "utf8"))
-    const packed = [...files, "LICENSE", "README.md", "package.json"]
-    assert.isAbove(linked("README.md").length, 20)
-    for (const from of pages) {
-      assert.isTrue(packed.some((path) => from === path || from.startsWith(`${path}/`)), from)
-      for (const to of linked(from)) {
-        assert.isTrue(existsSync(to), `${from}: ${to}`)
-        assert.isTrue(packed.some((path) => to === path || to.startsWith(`${path}/`)), `${from}: ${to}`)
-      }
-    }
   })
 
   it("installs the exact versions that the tests run with", () => {
