@@ -35,7 +35,10 @@ const licences = (root: string, folders: ReadonlyArray<string>): string =>
     return `${name} ${version} (${license})\n\n${text}`.trim()
   }).join(`\n\n${"-".repeat(72)}\n\n`)
 
-/** The parts of undici that `src/node` uses. All of undici would be a third of the command line, and commands without it would load it, too. */
+/**
+ * The parts of undici that `src/node` and the platform use. All of undici would be a third of the command line, and commands without it would
+ * load it, too.
+ */
 const undici = `import api from "undici/lib/api/index.js"
 import Dispatcher from "undici/lib/dispatcher/dispatcher.js"
 Object.assign(Dispatcher.prototype, api) // as undici's own index does
@@ -43,14 +46,17 @@ export { default as buildConnector } from "undici/lib/core/connect.js"
 export { default as Agent } from "undici/lib/dispatcher/agent.js"
 export { default as Client } from "undici/lib/dispatcher/client.js"
 export { default as Pool } from "undici/lib/dispatcher/pool.js"
-export { default as ProxyAgent } from "undici/lib/dispatcher/proxy-agent.js"`
+export { default as ProxyAgent } from "undici/lib/dispatcher/proxy-agent.js"
+export { getGlobalDispatcher } from "undici/lib/global.js"
+export { FormData } from "undici/lib/web/fetch/formdata.js"
+export default undefined // nobody uses all of it by one name`
 
-/** Puts these parts in place of the platform's module. */
+/** Puts these parts in place of undici, and of the platform's module with it. */
 const partsOfUndici = (root: string): Plugin => ({
   name: "parts-of-undici",
   setup({ onLoad, onResolve }) {
-    onResolve({ filter: /^@effect\/platform-node\/Undici$/ }, ({ path }) => ({ path, namespace: "parts" }))
-    onLoad({ filter: /Undici$/, namespace: "parts" }, () => ({ contents: undici, resolveDir: root }))
+    onResolve({ filter: /^(?:@effect\/platform-node\/U|u)ndici$/ }, () => ({ path: "undici", namespace: "parts" }))
+    onLoad({ filter: /^undici$/, namespace: "parts" }, () => ({ contents: undici, resolveDir: root }))
   }
 })
 
