@@ -30,6 +30,7 @@ const suites = [
 const stateless = [
   "internal/schema/schemaTree",
   "internal/schema/jsonSchema",
+  "internal/redelivery/outcome",
   "internal/redelivery/storeFailure",
   "internal/runtime/runner"
 ]
