@@ -294,7 +294,7 @@ for (const module of [${entries.map((_, index) => `m${index}`).join(", ")}]) con
     install(
       full,
       tarball,
-      ...locked(...corePeers, "@effect/platform-node", "ioredis", "jose", "@types/node"),
+      ...locked(...corePeers, "@effect/platform-node", "@effect/sql-pg", "ioredis", "jose", "@types/node"),
       "@types/ws@8.18.1", // named by the platform's declarations
       ...compilerOf(...compilers)
     )
