@@ -51,14 +51,30 @@ export { getGlobalDispatcher } from "undici/lib/global.js"
 export { FormData } from "undici/lib/web/fetch/formdata.js"
 export default undefined // nobody uses all of it by one name`
 
-/** Puts these parts in place of undici, and of the platform's module with it. */
+/**
+ * Puts these parts in place of undici, and of the platform's module with it. What the platform imports is a module of its own: else esbuild
+ * would load undici with all that imports the platform's clients.
+ */
 const partsOfUndici = (root: string): Plugin => ({
   name: "parts-of-undici",
   setup({ onLoad, onResolve }) {
-    onResolve({ filter: /^(?:@effect\/platform-node\/U|u)ndici$/ }, () => ({ path: "undici", namespace: "parts" }))
-    onLoad({ filter: /^undici$/, namespace: "parts" }, () => ({ contents: undici, resolveDir: root }))
+    onResolve({ filter: /^(?:@effect\/platform-node\/U|u)ndici$/ }, ({ importer }) => ({
+      path: importer.includes("node_modules") ? "platform" : "src",
+      namespace: "undici"
+    }))
+    onLoad({ filter: /./, namespace: "undici" }, () => ({ contents: undici, resolveDir: root }))
   }
 })
+
+/** The files that a command loads. */
+const loadedBy = ({ outputs }: Metafile, command: string): ReadonlyArray<string> => {
+  const [first = ""] = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === command) ?? []
+  const files = new Set([first])
+  for (const file of files) { // a set iterates over what is added on the way, too
+    for (const { kind, path } of outputs[file]?.imports ?? []) if (kind === "import-statement") files.add(path)
+  }
+  return [...files].flatMap((file) => Object.keys(outputs[file]?.inputs ?? {}))
+}
 
 /** Writes the command line into `cli` of a directory, with the licences of the packages in it. */
 export const buildCommandLine = async (directory: string, { root, target }: Line = effect3): Promise<void> => {
@@ -84,6 +100,10 @@ export const buildCommandLine = async (directory: string, { root, target }: Line
     metafile: true,
     logLevel: "warning"
   })
+  const loaded = loadedBy(metafile, "src/cli/commands/versions.ts")
+  if (loaded.length === 0 || loaded.some((file) => file.includes("node_modules/undici/"))) {
+    throw new Error("commands over Node's own HTTP load undici, too")
+  }
   const folders = [...packagesIn(metafile), relative(root, pageLibrary)].sort().filter((folder) =>
     existsSync(join(root, folder, "package.json"))
   )
