@@ -16,11 +16,8 @@ const job = "{\"id\":\"job_1\",\"type\":\"users_export\",\"status\":\"pending\",
 const exported = createUsersExport({ format: "csv" })
 const exportOnce = Retry.withoutRetries(exported)
 
-/** Gives up an attempt after 50 ms. */
-const late = {
-  duration: "50 millis",
-  onTimeout: () => requestError(HttpClientRequest.get("/"), "Transport", { cause: new Error("late") })
-} as const
+/** The error of an attempt that is given up. */
+const late = () => requestError(HttpClientRequest.get("/"), "Transport", { cause: new Error("late") })
 
 const remove = Retry.withoutRetries(deleteEventStream({ id: "est_0123456789012345678901" }))
 
@@ -89,7 +86,9 @@ describe("a client around the one of Node", () => {
       const context = yield* Layer.build(
         wrapped(
           server.url,
-          HttpClient.transform((sent, { method }) => method === "POST" ? Effect.timeoutFail(sent, late) : sent),
+          HttpClient.transform((sent, { method }) =>
+            method === "POST" ? Effect.timeoutFail(sent, { duration: "50 millis", onTimeout: late }) : sent
+          ),
           {
             connections: 1
           }

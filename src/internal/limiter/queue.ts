@@ -93,28 +93,23 @@ export const make = <State extends LimitedState, Grant>(
         })
       )
 
-    /** The queues to serve: a call that is started may run, and end, at once, and must not start the next from within. */
-    const changedQueues = new Set<TenantQueue<State>>()
+    /** The tenants to serve: a call that is started may run, and end, at once, and must not start the next from within. */
+    const changedTenants = new Set<string>()
     let isServing = false
 
-    const serve = (queue: TenantQueue<State>): void => {
-      changedQueues.add(queue)
+    /** Starts the calls of a tenant that may start now. */
+    const wake = (tenant: string): void => {
+      changedTenants.add(tenant)
       if (isServing) return
       isServing = true
-      for (const one of changedQueues) {
-        changedQueues.delete(one)
-        one.serve(timers.now())
+      for (const one of changedTenants) {
+        changedTenants.delete(one)
+        const queue = queues.get(one)
+        queue?.serve(timers.now())
+        if (queue?.lists.size === 0) queues.delete(one) // nothing is kept of it: a program may have many tenants
       }
       isServing = false
       changed()
-    }
-
-    const wake = (tenant: string): void => {
-      const queue = queues.get(tenant)
-      if (queue === undefined) return changed()
-      serve(queue)
-      // Nothing is kept of queues that are empty: a program may have many tenants.
-      if (queue.lists.size === 0) queues.delete(tenant)
     }
 
     const queueFor = (tenant: string) =>
@@ -206,7 +201,7 @@ export const make = <State extends LimitedState, Grant>(
       const one: Waiter<State> = { state, isBackground, share: isBackground ? reserve : 0, nth: count++, since: now }
       const queue = queues.get(state.call.tenant)
       const wait = strategy.wait(one, now, queue?.aheadOf(one) ?? none)
-      if (wait.millis <= 0 && queue === undefined) {
+      if (wait.millis <= 0 && (queue?.size ?? 0) === 0) {
         const grant = strategy.start(state, now, false)
         changed()
         return sent(call, state, grant, send)
