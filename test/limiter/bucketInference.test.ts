@@ -1,4 +1,5 @@
 import { assert, describe, it } from "vitest"
+import type { BucketReading } from "../../src/internal/limiter/bucketReading.js"
 import { makeStrategy, tenant } from "../support/adaptive.js"
 import { largeReading, reading } from "../support/readings.js"
 
@@ -99,6 +100,102 @@ describe("an operation", () => {
     assert.isAtLeast(ends.length, 10)
     assert.isAtMost(ends.length, 100)
     assert.deepStrictEqual(ends, Array.from(ends, (_, nth) => (200 - ends.length + nth) * 100 + 10))
+  })
+})
+
+describe("two buckets with the same limit", () => {
+  /**
+   * Two operations that have parted make calls in this order, 300 ms apart. What is left counts the calls of both, except for
+   * the operations in `alone`, which see only their own; at an `x` another client takes one of each. Returns whether they
+   * have joined at any time.
+   */
+  const meet = (order: string, alone = "", perSecond = 0.1) => {
+    const { call, levels, share } = makeStrategy()
+    call("b", 0, largeReading(30, perSecond))
+    call("a", 20, largeReading(89, perSecond))
+    call("c", 40, reading(9))
+    assert.isFalse(share("a", "b"))
+    const left = { a: 89, b: 30, c: 9 } as Record<string, number>
+    const refilled = (at: number) => Math.floor(perSecond * at / 1000)
+    let met = false
+    for (const name of ["a", "b"]) if (!alone.includes(name)) left[name] = 25
+    ;[..."abab", ...order].forEach((name, nth) => {
+      const at = 1000 + nth * 300
+      if (name === "x") {
+        for (const each of ["a", "b"]) left[each]!--
+        return
+      }
+      for (const each of name === "c" ? ["c"] : ["a", "b"]) {
+        if (each === name || !alone.includes(each)) left[each]!--
+      }
+      const response = name === "c"
+        ? reading(Math.max(0, left["c"]!))
+        : largeReading(left[name]! + refilled(at), perSecond)
+      call(name, at, response)
+      met ||= share("a", "b")
+    })
+    const end = 1000 + (order.length + 3) * 300
+    if (share("a", "b")) assert.include([...levels(end + 10).values()], left["a"]! + refilled(end))
+    return met
+  }
+
+  for (
+    const [what, order, alone, together] of [
+      ["join when each has seen the other's calls twice", "aabbaabba", "", true],
+      ["join in either order", "bbaabbaab", "", true],
+      ["do not join sooner", "aabbaab", "", false],
+      ["do not join for single calls", "ababababababab", "", false],
+      ["do not join when neither sees the other's calls", "aabbaabbaabb", "ab", false],
+      ["do not join when only the second sees the other's calls", "aabbaabbaabb", "a", false],
+      ["do not join when only the first sees the other's calls", "aabbaabbaabb", "b", false],
+      ["do not join when fewer calls are missing than the other made", "xaaaaxbbbbxaaaaxbbbbxaaaaxbbbb", "ab", false],
+      ["do not join for the calls of a bucket with another limit", "accaccaccbccbcc", "ab", false]
+    ] as const
+  ) {
+    it(what, () => {
+      assert.strictEqual(meet(order, alone), together)
+    })
+  }
+
+  it("do not join when fewer calls are missing than the other made, however much comes back", () => {
+    assert.isFalse(meet("xaaaaxbbbbxaaaaxbbbbxaaaaxbbbb", "ab", 0.3))
+  })
+
+  it("do not join for calls that came back", () => {
+    for (const perSecond of [0.5, 1, 2, 4]) assert.isFalse(meet("aabbaabbaabb", "ab", perSecond), `${perSecond}`)
+  })
+
+  /** Two operations that have parted make calls; returns whether they join at any time. */
+  const meetEver = (
+    gap: number,
+    respond: (name: string, nth: number) => BucketReading,
+    limitOf: (name: string) => number = () => 100
+  ) => {
+    const { call, share, start, strategy } = makeStrategy()
+    for (const [name, at, left] of [["b", 0, 30], ["a", 20, 89]] as const) {
+      call(name, at, reading(left, { limit: limitOf(name), untilFull: 900 }))
+    }
+    assert.isFalse(share("a", "b"))
+    return [..."ababaabbaabbaabb"].some((name, nth) => {
+      const at = 1000 + nth * gap
+      strategy.settle(start(name, at), { ...respond(name, nth), limit: limitOf(name) }, at + gap / 2)
+      return share("a", "b")
+    })
+  }
+
+  it("join only while their limits are the same", () => {
+    const respond = (_: string, nth: number) => reading(25 - nth, { untilFull: 900 })
+    assert.isTrue(meetEver(300, respond))
+    assert.isFalse(meetEver(300, respond, (name) => name === "a" ? 100 : 90))
+  })
+
+  it("join also when they should have been full", () => {
+    assert.isTrue(meetEver(20_000, (_, nth) => reading(25 - nth, { untilFull: 1 })))
+  })
+
+  it("do not join where no call is missing, however many may have come back", () => {
+    const left: Record<string, number> = { a: 50, b: 25 }
+    assert.isFalse(meetEver(60_000, (name) => reading(left[name]!--, { untilFull: 900 })))
   })
 })
 

@@ -54,6 +54,8 @@ export class SharedBucket implements Limit {
   limit: number
   readonly estimator = new Estimator()
   readonly operations = new Set<OperationState>()
+  /** By another bucket: the number of times that its calls seemed to draw on this one. */
+  readonly similarity = new WeakMap<SharedBucket, number>()
 
   private readonly maxPause: number
 

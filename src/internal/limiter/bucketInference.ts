@@ -1,14 +1,15 @@
 /**
  * Infers which operations share one bucket. The headers name none: operations of a tenant with the same limit are assumed
- * to share until a response shows more calls left than can be left. Then they part.
+ * to share until a response shows more calls left than can be left. Then they part, and join again when the responses of
+ * each show the calls of the other.
  */
-import type { Observation, OperationState, SharedBucket } from "./adaptiveState.js"
+import type { Observation, OperationState, SharedBucket, TenantState } from "./adaptiveState.js"
 import type { BucketReading } from "./bucketReading.js"
 
 /** The number of observations kept of each operation. */
 const maxObservations = 32
 
-/** This many contradicting responses move an operation out of its bucket. */
+/** This many contradicting responses move an operation out of its bucket; this many similar ones each way merge two buckets. */
 const proof = 2
 
 /** Finds the bucket that a response belongs to, and keeps the observation. */
@@ -28,8 +29,11 @@ export const place = (state: OperationState, sentAt: number, reading: BucketRead
     if (state.contradictions >= proof) leave(state, state.bucket)
   }
   const bucket = state.bucket ?? enter(state, limit, observation)
-  if (!isRateLimited && state.observations.push(observation) > maxObservations) state.observations.shift()
-  return bucket
+  if (!isRateLimited) {
+    compare(bucket, state.tenant, observation)
+    if (state.observations.push(observation) > maxObservations) state.observations.shift()
+  }
+  return state.bucket ?? bucket
 }
 
 /**
@@ -44,13 +48,16 @@ const correct = (
   bucket.limit = limit
   if (remaining + bucket.estimator.inFlight >= limit) return
   const other = bestOf(state, limit, { sentAt, endedAt: now, remaining, fullAt: now })
-  if (other === undefined) return
+  if (other !== undefined) join(bucket, other, state.tenant)
+}
+
+const join = (bucket: SharedBucket, other: SharedBucket, tenant: TenantState): void => {
   for (const operation of bucket.operations) {
     operation.bucket = other
     other.operations.add(operation)
   }
   bucket.operations.clear()
-  state.tenant.buckets.delete(bucket)
+  tenant.buckets.delete(bucket)
 }
 
 const leave = (state: OperationState, bucket: SharedBucket): void => {
@@ -123,4 +130,25 @@ const mostLeft = (bucket: SharedBucket, state: OperationState, { endedAt, sentAt
   if (last === undefined || endedAt >= last.fullAt) return Infinity
   const since = countBetween(bucket.operations, last.endedAt, sentAt) + 1
   return last.remaining + mostRefilled(bucket, endedAt, endedAt - last.sentAt) - since
+}
+
+/** Looks for the calls of other buckets with the same limit in an observation of this bucket. */
+const compare = (bucket: SharedBucket, tenant: TenantState, { endedAt, remaining, sentAt }: Observation): void => {
+  if (tenant.buckets.size === 1) return
+  const last = lastObservation(bucket.operations, sentAt)
+  if (last === undefined) return
+  const own = countBetween(bucket.operations, last.endedAt, sentAt) + 1
+  const missing = last.remaining - own - remaining
+  for (const other of tenant.buckets) {
+    if (other === bucket || other.limit !== bucket.limit) continue
+    const theirs = countBetween(other.operations, last.endedAt, sentAt)
+    if (theirs < 2) continue
+    if (missing <= 0 || missing + mostRefilled(bucket, endedAt, endedAt - last.sentAt) < theirs) {
+      bucket.similarity.delete(other)
+      continue
+    }
+    const times = (bucket.similarity.get(other) ?? 0) + 1
+    bucket.similarity.set(other, times)
+    if (times >= proof && (other.similarity.get(bucket) ?? 0) >= proof) return join(bucket, other, tenant)
+  }
 }
