@@ -125,6 +125,7 @@ const app = await Application.bootstrap({
     "Check",
     "ClientCall",
     "Declared",
+    "exportReasons",
     "Extends",
     "FailedDeployment",
     "IsPaged",

@@ -899,7 +899,40 @@ describe("a call that hangs", () => {
     }).pipe(adaptive, exactly))
 })
 
+it.effect("a pause without rate-limit headers holds for operations that were not called before, too", () =>
+  Effect.gen(function*() {
+    yield* exchange(plainResponse(429, { "Retry-After": 60 }))
+    assert.isAtLeast(yield* duration(acquire(other)), 59_000)
+  }).pipe(Effect.provide(RateLimiter.layer), exactly))
+
 describe("maxWait", () => {
+  it.scoped("fails a call that others keep from starting when it is over, however short each of its waits seems", () =>
+    Effect.gen(function*() {
+      const limiter = yield* limiterOf(
+        RateLimiter.layerFixed({ limit: 1, interval: "10 millis", maxWait: "100 millis" })
+      )
+      const send = limiter.limit(call)(Effect.succeed(plainResponse(200)))
+      for (let nth = 0; nth < 3; nth++) yield* Effect.forkScoped(Effect.forever(Effect.ignore(send)))
+      yield* breathe
+      const late = yield* Effect.fork(Effect.flip(RateLimiter.withBackground(send)))
+      yield* TestClock.adjust("300 millis")
+      assert.isNotNull(late.unsafePoll())
+      assert.deepInclude(yield* Fiber.join(late), { _tag: "RateLimited", source: "limiter" })
+    }))
+
+  it.effect("fails no first call of an operation because calls that wait for a response are before it", () =>
+    Effect.gen(function*() {
+      yield* exchange(withHeaders(100, 99, 1))
+      for (let nth = 0; nth < 55; nth++) yield* Effect.fork(acquire(other))
+      yield* breathe
+      assert.isAtMost(yield* duration(acquire({ tenant, operation: "fresh" }), 5000), 2000)
+    }).pipe(
+      Effect.provide(
+        RateLimiter.layerAdaptive({ ceiling: { limit: 5, interval: "1 second" }, maxWait: "10 seconds" })
+      ),
+      exactly
+    ))
+
   it.effect("fails calls at once that would wait too long", () =>
     Effect.gen(function*() {
       yield* exchange(withHeaders(10, 0, 10))

@@ -112,7 +112,8 @@ const doubtOf = ({ share, since, state }: Waiter<OperationState>, now: number, a
   if (inFlight > 0 && tenant.buckets.size > 0) return { millis: Infinity, reason: "inFlight" }
   const longest = longestOf(bucketsOf(state), { share }, now, ahead)
   const left = longestDoubt - Math.min(now - since, Math.abs(now - tenant.doubtfulAt)) // the clock may have been set back
-  return inFlight > 0 || longest.millis < left ? longest : { ...longest, millis: Math.max(0, left) }
+  const most = Math.max(0, left, tenant.unknown.estimator.pausedFor(now)) // a pause without headers is for all operations
+  return inFlight > 0 || longest.millis < most ? longest : { ...longest, millis: most }
 }
 
 /**

@@ -54,8 +54,8 @@ export class SharedBucket implements Limit {
   limit: number
   readonly estimator = new Estimator()
   readonly operations = new Set<OperationState>()
-  /** By another bucket: the number of times that its calls seemed to draw on this one. */
-  readonly similarity = new WeakMap<SharedBucket, number>()
+  /** By another bucket: the number of times that its calls seemed to draw on this one, and the end of the last call that showed it. */
+  readonly similarity = new WeakMap<SharedBucket, { readonly times: number; readonly endedAt: number }>()
 
   private readonly maxPause: number
 

@@ -147,8 +147,10 @@ const compare = (bucket: SharedBucket, tenant: TenantState, { endedAt, remaining
       bucket.similarity.delete(other)
       continue
     }
-    const times = (bucket.similarity.get(other) ?? 0) + 1
-    bucket.similarity.set(other, times)
-    if (times >= proof && (other.similarity.get(bucket) ?? 0) >= proof) return join(bucket, other, tenant)
+    const known = bucket.similarity.get(other)
+    if (known?.endedAt === endedAt) continue // counted already: a fleet settles a call again after a conflict in its store
+    const times = (known?.times ?? 0) + 1
+    bucket.similarity.set(other, { times, endedAt })
+    if (times >= proof && (other.similarity.get(bucket)?.times ?? 0) >= proof) return join(bucket, other, tenant)
   }
 }

@@ -105,7 +105,7 @@ export const make = <State extends LimitedState, Grant>(
       for (const one of changedTenants) {
         changedTenants.delete(one)
         const queue = queues.get(one)
-        queue?.serve(timers.now())
+        queue?.serve()
         if (queue?.lists.size === 0) queues.delete(one) // nothing is kept of it: a program may have many tenants
       }
       isServing = false
@@ -201,7 +201,7 @@ export const make = <State extends LimitedState, Grant>(
       const one: Waiter<State> = { state, isBackground, share: isBackground ? reserve : 0, nth: count++, since: now }
       const queue = queues.get(state.call.tenant)
       const wait = strategy.wait(one, now, queue?.aheadOf(one) ?? none)
-      if (wait.millis <= 0 && (queue?.size ?? 0) === 0) {
+      if (wait.millis <= 0 && (queue?.lists.size ?? 0) === 0) {
         const grant = strategy.start(state, now, false)
         changed()
         return sent(call, state, grant, send)

@@ -31,7 +31,7 @@ export class WaitingCall<State> extends LinkedNode<WaitingCall<State>> implement
   }
 }
 
-/** A wait that is longer than the rest of `maxWait` by no more, in milliseconds, is not refused: sleeps may end a little late. */
+/** A call may wait this much longer than `maxWait`, in milliseconds: sleeps may end a little late. */
 const grace = 20
 
 /** The `retryAfter` of a call refused while it waits for another call, in milliseconds: the real wait is unknown. */
@@ -98,8 +98,10 @@ export class TenantQueue<State extends Ordered> {
   }
 
   /** Starts the calls that may start, and refuses those that would wait for too long. */
-  serve(now: number): void {
-    while (this.serveNext(now)) { /* until all have to wait */ }
+  serve(): void {
+    while (this.serveNext(this.timer.now())) {
+      /* until all have to wait; a call that has started may have taken time */
+    }
     if (this.lists.size === 0) this.timer.clear()
   }
 
@@ -119,19 +121,21 @@ export class TenantQueue<State extends Ordered> {
       return true
     }
     const late = waits.find(({ left, wait: { millis } }) =>
-      millis > 0 && millis < Infinity ? millis > Math.max(0, left) + grace : left <= 0
+      millis > 0 && millis < Infinity ? millis > Math.max(0, left + grace) : left <= 0
     )
     if (late !== undefined) {
-      this.refuse(late.one, late.wait.millis < Infinity ? late.wait.millis : unknownWait)
+      const { millis } = late.wait
+      this.refuse(late.one, millis > 0 && millis < Infinity ? millis : unknownWait)
       return true
     }
+    let soonest = Infinity
     for (const { left, one, wait } of waits) {
-      // A wrong estimate must not make it spin.
-      this.timer.set(now + Math.max(1, Math.min(left, wait.millis > 0 ? wait.millis : Infinity)))
+      soonest = Math.min(soonest, left > 0 ? left : Infinity, wait.millis > 0 ? wait.millis : Infinity)
       if (wait.millis <= 0) continue
       one.reason = wait.reason
       this.onDelay(one, wait, now)
     }
+    this.timer.set(now + Math.max(1, soonest)) // a wrong estimate must not make it spin
     return false
   }
 
@@ -140,9 +144,13 @@ export class TenantQueue<State extends Ordered> {
     const { limitsOf } = this.strategy
     const own = limitsOf(one.state)
     const before = Array.from(this.lists, ([state, [foreground, background]]) => ({
+      first: foreground.first ?? background.first,
       limits: limitsOf(state),
       calls: foreground.size + (one.isBackground ? background.size : 0)
-    })).filter(({ limits }) => limits.every((limit) => own.includes(limit)))
+    })).filter(({ first, limits }) =>
+      first !== undefined && first.reason !== "inFlight" && startsBefore(first, one) &&
+      limits.every((limit) => own.includes(limit))
+    )
     return (limit) => before.reduce((sum, { calls, limits }) => limits.includes(limit) ? sum + calls : sum, 0)
   }
 }
@@ -168,5 +176,6 @@ export const givesWay = <State extends Ordered>(
 ): boolean => {
   if (wait === Infinity || !startsBefore(other, one)) return false
   const own = strategy.limitsOf(one.state)
+  if (own.length === 0) return false
   return strategy.wait(other, now, (limit) => ahead(limit) + (own.includes(limit) ? 1 : 0)).millis > wait
 }

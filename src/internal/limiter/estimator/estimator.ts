@@ -57,6 +57,11 @@ export class Estimator extends EstimatorState {
   }
 
   /** True while the service's pause delays calls. */
+  /** The rest of a pause that a response asked for, in milliseconds. */
+  pausedFor(now: number): number {
+    return Math.max(0, this.pausedUntil - now)
+  }
+
   isPaused(now: number): boolean {
     return now < this.pausedUntil || this.isProbing
   }
