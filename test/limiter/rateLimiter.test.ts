@@ -24,7 +24,6 @@ import { listActionVersions } from "../../src/operations/index.js"
 import * as RateLimiter from "../../src/RateLimiter.js"
 import { forAll } from "../support/arbitraries.js"
 import * as Permits from "../support/permits.js"
-import { cycle } from "../support/random.js"
 import { makeYielding } from "../support/schedulers.js"
 
 const tenant = "https://t.example.com/api/v2"
@@ -84,10 +83,6 @@ const duration = <A, E, R>(effect: Effect.Effect<A, E, R>, most = 3_600_000) =>
     assert.isNotNull(exit, `not over after ${most} ms`)
     return (yield* Fiber.join(fiber)) - from
   })
-
-/** Without jitter, and with as much as there can be. */
-const exactly = Effect.withRandom(cycle(0))
-const latest = Effect.withRandom(cycle(1))
 
 /** Runs an effect that is interrupted while it yields at one of its steps. */
 const interruptedAt = <A, E, R>(step: number, effect: Effect.Effect<A, E, R>, onYield = () => {}) => {
@@ -164,7 +159,7 @@ describe("layerFixed", () => {
       const { times } = yield* race(7)
       yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual(times, [0, 0, 0, 500, 1000, 1500, 2000])
-    }).pipe(fixed(3, 1500), exactly))
+    }).pipe(fixed(3, 1500)))
 
   it.effect("waits no longer because fractions are rounded", () =>
     Effect.gen(function*() {
@@ -175,7 +170,7 @@ describe("layerFixed", () => {
         }).pipe(fixed(limit, 1000))
         assert.approximately(time, Math.max(20, 1000 / limit), 0.01)
       }
-    }).pipe(exactly))
+    }))
 
   it.effect("does not stall when the local clock is set back", () =>
     Effect.gen(function*() {
@@ -183,7 +178,7 @@ describe("layerFixed", () => {
       yield* Effect.zipRight(acquire(), acquire())
       yield* TestClock.setTime(0)
       assert.strictEqual(yield* duration(acquire()), 500)
-    }).pipe(fixed(2, 1000), exactly))
+    }).pipe(fixed(2, 1000)))
 
   it.effect("keeps its pace on the whole, however much a single wait is stretched", () =>
     Effect.gen(function*() {
@@ -195,7 +190,7 @@ describe("layerFixed", () => {
         assert.isAtLeast(time, due)
         assert.isAtMost(time, due + 20)
       }
-    }).pipe(fixed(2, 1000), latest))
+    }).pipe(fixed(2, 1000)))
 
   it.effect("never starts more calls in a period than burst and rate allow", () =>
     Effect.gen(function*() {
@@ -217,21 +212,21 @@ describe("layerFixed", () => {
       const { times } = yield* race(4)
       yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual(times.map((time) => time - from), [0, 0, 0, 500])
-    }).pipe(fixed(3, 1500), exactly))
+    }).pipe(fixed(3, 1500)))
 
   it.effect("is one limit for all operations and tenants", () =>
     Effect.gen(function*() {
       yield* acquire(call)
       yield* acquire(other)
       assert.strictEqual(yield* duration(acquire(abroad)), 500)
-    }).pipe(fixed(2, 1000), exactly))
+    }).pipe(fixed(2, 1000)))
 
   it.effect("learns nothing from responses", () =>
     Effect.gen(function*() {
       yield* exchange(withHeaders(1000, 0, 1000, { status: 429, headers: { "Retry-After": 600 } }))
       assert.strictEqual(yield* duration(acquire(), 0), 0)
       assert.strictEqual(yield* duration(acquire()), 500)
-    }).pipe(fixed(2, 1000), exactly))
+    }).pipe(fixed(2, 1000)))
 
   it.effect("serves calls in the order of arrival, also those that come when another starts", () =>
     Effect.gen(function*() {
@@ -244,7 +239,7 @@ describe("layerFixed", () => {
       }
       yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual(order, Array.from({ length: 40 }, (_, nth) => nth))
-    }).pipe(fixed(1, 100), exactly))
+    }).pipe(fixed(1, 100)))
 
   it.effect("gives the permit of an interrupted call to the next, at the same time", () =>
     Effect.gen(function*() {
@@ -254,7 +249,7 @@ describe("layerFixed", () => {
       yield* Fiber.interrupt(fibers[3]!)
       yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual(times, [0, 1000, 2000])
-    }).pipe(fixed(1, 1000), exactly))
+    }).pipe(fixed(1, 1000)))
 
   it.effect("starts the next call when a thousand waiting calls were interrupted", () =>
     Effect.gen(function*() {
@@ -262,7 +257,7 @@ describe("layerFixed", () => {
       yield* Fiber.interruptAll(fibers)
       assert.deepInclude((yield* status)[0], { waiting: 0, remaining: 0 })
       assert.strictEqual(yield* duration(acquire()), 1000)
-    }).pipe(fixed(1, 1000), exactly))
+    }).pipe(fixed(1, 1000)))
 
   it.effect("reports limit, remaining, waiting and the time when it is full", () =>
     Effect.gen(function*() {
@@ -284,7 +279,7 @@ describe("layerFixed", () => {
       ])
       yield* TestClock.adjust(2000)
       assert.deepInclude((yield* status)[0], { waiting: 0, remaining: 2, resetAt: DateTime.unsafeMake(2500) })
-    }).pipe(fixed(3, 1500), exactly))
+    }).pipe(fixed(3, 1500)))
 })
 
 describe("background", () => {
@@ -301,25 +296,25 @@ describe("background", () => {
       assert.isNull(held.unsafePoll())
       yield* TestClock.adjust(1)
       assert.isNotNull(held.unsafePoll())
-    }).pipe(fixed(10, 1000), exactly))
+    }).pipe(fixed(10, 1000)))
 
   it.effect("leaves nothing with a reserve of 0", () =>
     Effect.gen(function*() {
       for (let nth = 0; nth < 10; nth++) yield* RateLimiter.withBackground(acquire())
       assert.strictEqual(yield* Clock.currentTimeMillis, 0)
-    }).pipe(fixed(10, 1000, 0), exactly))
+    }).pipe(fixed(10, 1000, 0)))
 
   it.effect("still goes through with a reserve of all: when the bucket is full", () =>
     Effect.gen(function*() {
       yield* acquire()
       assert.strictEqual(yield* duration(RateLimiter.withBackground(acquire())), 100)
-    }).pipe(fixed(10, 1000, 1), exactly))
+    }).pipe(fixed(10, 1000, 1)))
 
   it.effect("still goes through where the limit is one", () =>
     Effect.gen(function*() {
       yield* acquire()
       assert.strictEqual(yield* duration(RateLimiter.withBackground(acquire())), 1000)
-    }).pipe(fixed(1, 1000), exactly))
+    }).pipe(fixed(1, 1000)))
 
   it.effect("does not delay other calls", () =>
     Effect.gen(function*() {
@@ -328,7 +323,7 @@ describe("background", () => {
       yield* breathe
       for (let nth = 0; nth < 5; nth++) assert.strictEqual(yield* duration(acquire(), 100), 100)
       assert.isNull(held.unsafePoll())
-    }).pipe(fixed(10, 1000), exactly))
+    }).pipe(fixed(10, 1000)))
 
   it.effect("starts after other calls that came later, and counts as waiting", () =>
     Effect.gen(function*() {
@@ -343,7 +338,7 @@ describe("background", () => {
       assert.deepInclude((yield* status)[0], { waiting: 2 })
       yield* TestClock.adjust(2000)
       assert.deepStrictEqual(order, ["other", "background"])
-    }).pipe(fixed(1, 1000, 0), exactly))
+    }).pipe(fixed(1, 1000, 0)))
 
   it.effect("keeps the reserve of the limit in the headers", () =>
     Effect.gen(function*() {
@@ -354,7 +349,7 @@ describe("background", () => {
       yield* TestClock.adjust(100)
       assert.isNull(held.unsafePoll())
       assert.strictEqual(yield* duration(acquire(), 0), 0)
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 
   it.scoped("is refused with InvalidInput if it is no share, also without known limits", () =>
     Effect.gen(function*() {
@@ -371,7 +366,7 @@ describe("background", () => {
   it.effect("does not wait while nothing is known", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* duration(RateLimiter.withBackground(acquire()), 0), 0)
-    }).pipe(Effect.provide(RateLimiter.layerAdaptive({ reserve: 1 })), exactly))
+    }).pipe(Effect.provide(RateLimiter.layerAdaptive({ reserve: 1 }))))
 })
 
 /** A bucket that refills, by the test's clock, and tells as the service does. */
@@ -431,20 +426,20 @@ describe("layer", () => {
     Effect.gen(function*() {
       assert.strictEqual(yield* letThrough(100, 1000), 1)
       assert.deepStrictEqual(yield* status, [{ ...call, waiting: 0 }])
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 
   it.effect("starts with one call for all operations of a tenant, and with one for each tenant", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* letThrough(10, 1000), 1)
       assert.strictEqual(yield* letThrough(10, 1000, other), 0)
       assert.strictEqual(yield* letThrough(10, 1000, abroad), 1)
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 
   it.effect("starts a call of another operation after 2 s without a response to the first", () =>
     Effect.gen(function*() {
       yield* acquire({ ...call })
       assert.strictEqual(yield* duration(acquire({ ...other })), 2000)
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 
   it.effect("goes on with one call when the first ends without a response", () =>
     Effect.gen(function*() {
@@ -455,7 +450,7 @@ describe("layer", () => {
       assert.isNull(second.unsafePoll())
       yield* settle(undefined, first)
       yield* Fiber.join(second)
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 
   it.effect("doubles the calls in flight to a service without rate-limit headers", () =>
     Effect.gen(function*() {
@@ -472,7 +467,7 @@ describe("layer", () => {
       const time = yield* duration(all(times(255).map(() => one)))
       assert.isAtMost(time, 1000)
       assert.isAtLeast(most, 64)
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 
   it.effect("takes a place back from a call that was not sent, unless it has ended otherwise", () =>
     Effect.gen(function*() {
@@ -490,7 +485,7 @@ describe("layer", () => {
       for (const permit of permits) yield* permit.settle(undefined) // the second settlement of each
       yield* Fiber.interruptAll(callers)
       assert.strictEqual(yield* letThrough(10, 0), 0)
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 
   for (const [name, more] of [["", []], [", also after a response without headers", [plainResponse(200)]]] as const) {
     it.effect(`never has more calls in flight than the service has left${name}`, () =>
@@ -499,7 +494,7 @@ describe("layer", () => {
         for (const response of more) yield* exchange(response)
         assert.isAtMost(yield* letThrough(20, 0), 4 - more.length)
         assert.isAtMost(yield* letThrough(20, 100), 4 - more.length)
-      }).pipe(adaptive, exactly))
+      }).pipe(adaptive))
   }
 
   for (const local of [server * 1000 - 60_000, server * 1000 + 60_000, server * 3000]) {
@@ -511,7 +506,7 @@ describe("layer", () => {
         assert.closeTo(yield* Effect.provide(waited, RateLimiter.layer), usual, 0.001)
         assert.isAbove(usual, 1000)
         assert.isBelow(usual, 30_000)
-      }).pipe(exactly))
+      }))
   }
 
   it.effect("counts from the local clock where the response has no Date", () =>
@@ -526,7 +521,7 @@ describe("layer", () => {
       const time = yield* duration(acquire())
       assert.isAbove(time, 1000)
       assert.isBelow(time, 20_000)
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 
   for (const reset of [-server, -86_400, -1, 0, 1]) {
     it.effect(`neither spins nor waits long where the reset is ${reset} s from now and every call is refused`, () =>
@@ -536,7 +531,7 @@ describe("layer", () => {
           600_000
         )
         assert.isAbove(time, 500)
-      }).pipe(adaptive, exactly))
+      }).pipe(adaptive))
   }
 
   it.effect("waits for a millisecond at least, so that a tiny estimate does not spin", () =>
@@ -545,26 +540,26 @@ describe("layer", () => {
       const time = yield* duration(acquire())
       assert.isAtLeast(time, 1)
       assert.isAtMost(time, 50)
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 
   it.effect("takes a 429 to mean that nothing remains, whatever its header says", () =>
     Effect.gen(function*() {
       yield* exchange(withHeaders(10, 10, 10, { status: 429 }))
       assert.isAbove(yield* duration(acquire()), 200)
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 
   it.effect("sends the next call when Retry-After has passed, not sooner and not later", () =>
     Effect.gen(function*() {
       yield* exchange(withHeaders(10, 5, 1, { status: 429, headers: { "Retry-After": 30 } }))
       assert.strictEqual(yield* duration(acquire()), 30_000)
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 
   it.effect("reads a Retry-After date relative to the response's own Date", () =>
     Effect.gen(function*() {
       const date = new Date((server + 30) * 1000).toUTCString()
       yield* exchange(withHeaders(10, 5, 1, { status: 429, headers: { "Retry-After": date } }))
       assert.strictEqual(yield* duration(acquire()), 30_000)
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 
   for (const headers of [{}, { "x-ratelimit-limit": 0, "x-ratelimit-remaining": 0, "x-ratelimit-reset": server }]) {
     it.effect(`waits for Retry-After where nothing else is known: ${JSON.stringify(headers)}`, () =>
@@ -572,7 +567,7 @@ describe("layer", () => {
         yield* exchange(plainResponse(429, { ...headers, "Retry-After": 30 }))
         assert.strictEqual(yield* duration(acquire()), 30_000)
         assert.deepStrictEqual(yield* status, [{ ...call, waiting: 0 }])
-      }).pipe(adaptive, exactly))
+      }).pipe(adaptive))
   }
 
   it.effect("applies Retry-After only to operations with the same limit", () =>
@@ -581,7 +576,7 @@ describe("layer", () => {
       yield* exchange(withHeaders(10, 5, 1))
       yield* exchange(withHeaders(10, 5, 1, { status: 429, headers: { "Retry-After": 30 } }))
       assert.strictEqual(yield* duration(acquire(other), 0), 0)
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 
   it.effect("keeps to Retry-After when a call in flight succeeds", () =>
     Effect.gen(function*() {
@@ -591,7 +586,7 @@ describe("layer", () => {
       yield* settle(withHeaders(10, 0, 1, { status: 429, headers: { "Retry-After": 30 } }), late)
       yield* settle(withHeaders(10, 9, 1), early)
       assert.strictEqual(yield* duration(acquire()), 30_000)
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 
   const pause = (seconds: number) => withHeaders(10, 0, 1, { status: 429, headers: { "Retry-After": seconds } })
 
@@ -607,7 +602,7 @@ describe("layer", () => {
       yield* TestClock.adjust("1 minute")
       yield* Effect.forEach(fibers, Fiber.join)
       assert.lengthOf(times, 3)
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 
   it.effect("tries one call after another while none gets a response, and pauses again when one is refused", () =>
     Effect.gen(function*() {
@@ -626,7 +621,7 @@ describe("layer", () => {
       yield* TestClock.adjust("20 seconds")
       yield* Effect.forEach(fibers, Fiber.join)
       assert.deepStrictEqual(times, [60_000, 65_000, 125_000, 135_000])
-    }).pipe(Effect.provide(RateLimiter.layerAdaptive({ maxPause: "1 minute" })), exactly))
+    }).pipe(Effect.provide(RateLimiter.layerAdaptive({ maxPause: "1 minute" }))))
 
   it.effect("still tries one call at a time if calls from before the pause are served", () =>
     Effect.gen(function*() {
@@ -639,7 +634,7 @@ describe("layer", () => {
       yield* TestClock.adjust("20 minutes")
       assert.deepStrictEqual(times, [900_000])
       yield* Effect.forEach(fibers, Fiber.interrupt)
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 
   it.effect("forgets tenants without calls for an hour, except with calls in flight or in a pause", () =>
     Effect.gen(function*() {
@@ -668,7 +663,7 @@ describe("layer", () => {
       yield* TestClock.adjust("2 hours")
       yield* exchange(withHeaders(10, 9, 1), of("now"))
       assert.deepStrictEqual(yield* tenants, ["now"])
-    }).pipe(Effect.provide(RateLimiter.layerAdaptive({ maxPause: "2 hours" })), exactly))
+    }).pipe(Effect.provide(RateLimiter.layerAdaptive({ maxPause: "2 hours" }))))
 
   it.effect("reports why calls wait", () =>
     Effect.gen(function*() {
@@ -686,13 +681,13 @@ describe("layer", () => {
       const { fibers: others } = yield* race(1)
       assert.strictEqual(yield* reason, "limit")
       yield* Effect.forEach(others, Fiber.interrupt)
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 
   it.effect("ignores Retry-After of a response that is not a 429", () =>
     Effect.gen(function*() {
       yield* exchange(withHeaders(10, 5, 1, { status: 503, headers: { "Retry-After": 30 } }))
       assert.strictEqual(yield* duration(acquire()), 0)
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 
   it.effect("gives the permit of an interrupted call to the next", () =>
     Effect.gen(function*() {
@@ -710,7 +705,7 @@ describe("layer", () => {
           return (yield* Fiber.join(last)) - from
         }).pipe(Effect.provide(RateLimiter.layer))
       assert.isBelow(yield* throughLast(5), 2 * 20_000)
-    }).pipe(exactly))
+    }))
 
   it.effect("serves calls in the order of arrival across operations", () =>
     Effect.gen(function*() {
@@ -723,7 +718,7 @@ describe("layer", () => {
         )
       )
       assert.deepStrictEqual(order, times(30))
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 
   it.effect("starts a call that waits for the end of another at once when that ends", () =>
     Effect.gen(function*() {
@@ -736,7 +731,7 @@ describe("layer", () => {
       yield* settle(withHeaders(10, 3, 7), mine)
       yield* breathe
       assert.isNotNull(waiting.unsafePoll())
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 
   it.effect("reports an entry for each operation that was called", () =>
     Effect.gen(function*() {
@@ -750,7 +745,7 @@ describe("layer", () => {
       assert.isAbove(known!.waiting, 0)
       assert.isAbove(DateTime.toEpochMillis(known!.resetAt!), 0)
       assert.deepStrictEqual(unknown, { ...other, waiting: 0 })
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 
   it.effect("reports each change, and the latest state to a slow reader", () =>
     Effect.gen(function*() {
@@ -770,7 +765,7 @@ describe("layer", () => {
       yield* breathe
       assert.strictEqual(seen.at(-1)![0]!.waiting, 0)
       assert.lengthOf(yield* Stream.runCollect(Stream.take(RateLimiter.changes, 1)), 1)
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 
   const unchanged = (name: string, response: RateLimiter.LimitedResponse | undefined) =>
     it.effect(`keeps its estimate when a response has ${name}`, () =>
@@ -779,7 +774,7 @@ describe("layer", () => {
         yield* exchange(response)
         const [after] = yield* status
         assert.deepInclude(after, { limit: 10, remaining: 4, waiting: 0 })
-      }).pipe(adaptive, exactly))
+      }).pipe(adaptive))
 
   unchanged("none of the headers", plainResponse(200))
   unchanged("a 5xx without them", plainResponse(503))
@@ -802,7 +797,7 @@ describe("layer", () => {
       assert.deepStrictEqual(waits.map((millis) => millis / 1000), [0.5, 1, 2, 4, 8, 16, 32, 64, 64])
       yield* Effect.zipRight(settle(plainResponse(200)), duration(acquire()))
       assert.strictEqual(yield* refused, 32_000)
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 
   it.effect("halves the calls in flight after a 429 without headers, once for all calls that were", () =>
     Effect.gen(function*() {
@@ -813,19 +808,19 @@ describe("layer", () => {
       yield* Effect.replicateEffect(settle(undefined), 2)
       assert.deepStrictEqual([yield* letThrough(10, 400), yield* letThrough(10, 100)], [0, 1])
       assert.deepStrictEqual([yield* letThrough(10, 500), yield* letThrough(10, 10_000)], [1, 0])
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 
   it.effect("adds no calls in flight for 5xx responses", () =>
     Effect.gen(function*() {
       for (let nth = 0; nth < 5; nth++) yield* exchange(plainResponse(503))
       assert.strictEqual(yield* letThrough(10, 1000), 1)
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 
   it.effect("does not wait long for a bucket without a reset", () =>
     Effect.gen(function*() {
       yield* exchange(plainResponse(200, { "x-ratelimit-limit": 10, "x-ratelimit-remaining": 0 }))
       assert.isAtMost(yield* duration(acquire()), 1000)
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 })
 
 describe("operations", () => {
@@ -835,7 +830,7 @@ describe("operations", () => {
       const time = yield* duration(all(times(60).map((nth) => callOn(shared, "abcd"[nth % 4]!))))
       assert.isAtMost(shared.counts.refused, 1)
       assert.isAtMost(time, 1.06 * (60 - 10) / 5 * 1000)
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 
   for (const [name, second] of [["different limits", bucket(20, 5)], ["the same limit", bucket(10, 5)]] as const) {
     it.effect(`with separate buckets, of ${name}, do not delay each other`, () =>
@@ -850,7 +845,7 @@ describe("operations", () => {
         assert.isAtMost(first.counts.refused + second.counts.refused, 5)
         // Were it one bucket for both, it would take twice as long.
         assert.isAtMost(time, 1.1 * (60 - 10) / 5 * 1000)
-      }).pipe(adaptive, exactly))
+      }).pipe(adaptive))
   }
 
   it.effect("share a bucket again when the responses of each show the calls of the other", () =>
@@ -865,7 +860,7 @@ describe("operations", () => {
       const [before] = yield* left
       yield* acquire({ tenant, operation: "a" })
       assert.deepStrictEqual(yield* left, [before! - 1, before! - 1])
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 
   it.effect("that are new start before known ones, once", () =>
     Effect.gen(function*() {
@@ -878,13 +873,13 @@ describe("operations", () => {
       yield* duration(all(calls))
       assert.isBelow(order.indexOf("new"), 4)
       assert.isAtLeast(order.lastIndexOf("new"), 5)
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 
   it.effect("of one tenant do not affect another", () =>
     Effect.gen(function*() {
       yield* exchange(withHeaders(10, 0, 10))
       assert.strictEqual(yield* duration(acquire(abroad), 0), 0)
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 })
 
 describe("a call that hangs", () => {
@@ -896,14 +891,14 @@ describe("a call that hangs", () => {
       const time = yield* duration(all(times(210).map(() => callOn(busy, "a"))))
       assert.isAtMost(time, 1.1 * (210 - 50) / 16 * 1000)
       assert.isAtMost(busy.counts.refused, 3)
-    }).pipe(adaptive, exactly))
+    }).pipe(adaptive))
 })
 
 it.effect("a pause without rate-limit headers holds for operations that were not called before, too", () =>
   Effect.gen(function*() {
     yield* exchange(plainResponse(429, { "Retry-After": 60 }))
     assert.isAtLeast(yield* duration(acquire(other)), 59_000)
-  }).pipe(Effect.provide(RateLimiter.layer), exactly))
+  }).pipe(Effect.provide(RateLimiter.layer)))
 
 describe("maxWait", () => {
   it.scoped("fails a call that others keep from starting when it is over, however short each of its waits seems", () =>
@@ -929,8 +924,7 @@ describe("maxWait", () => {
     }).pipe(
       Effect.provide(
         RateLimiter.layerAdaptive({ ceiling: { limit: 5, interval: "1 second" }, maxWait: "10 seconds" })
-      ),
-      exactly
+      )
     ))
 
   it.effect("fails calls at once that would wait too long", () =>
@@ -943,7 +937,7 @@ describe("maxWait", () => {
       assert.isBelow(failed.length, 30)
       assert.deepStrictEqual(failed, results.slice(-failed.length))
       yield* Fiber.interruptAll(results)
-    }).pipe(Effect.provide(RateLimiter.layerAdaptive({ maxWait: "10 seconds" })), exactly))
+    }).pipe(Effect.provide(RateLimiter.layerAdaptive({ maxWait: "10 seconds" }))))
 
   it.effect("fails a call that waits for the end of another when maxWait has passed, and not before", () =>
     Effect.gen(function*() {
@@ -953,7 +947,7 @@ describe("maxWait", () => {
       assert.strictEqual(yield* duration(waiting), 5000)
       const [error] = yield* Effect.all([waiting, TestClock.adjust(5000)], { concurrency: "unbounded" })
       assert.deepInclude(error, { _tag: "RateLimited", source: "limiter", retryAfter: Duration.seconds(1) })
-    }).pipe(Effect.provide(RateLimiter.layerAdaptive({ maxWait: "5 seconds" })), exactly))
+    }).pipe(Effect.provide(RateLimiter.layerAdaptive({ maxWait: "5 seconds" }))))
 
   const brief = RateLimiter.layerFixed({ limit: 1, interval: "1 second", maxWait: "2 seconds" })
 
@@ -962,7 +956,7 @@ describe("maxWait", () => {
       const { times } = yield* race(3)
       yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual(times, [0, 1000, 2000])
-    }).pipe(Effect.provide(brief), latest))
+    }).pipe(Effect.provide(brief)))
 
   it.scoped("starts a call that may start, although the process slept past its time", () =>
     Effect.gen(function*() {
@@ -975,7 +969,7 @@ describe("maxWait", () => {
         yield* duration(Effect.zipRight(Permits.start(limiter, call), Permits.start(limiter, call))),
         61_000
       )
-    }).pipe(exactly))
+    }))
 })
 
 describe("many callers", () => {
@@ -1016,7 +1010,7 @@ describe("many callers", () => {
           assert.deepStrictEqual(order, order.map((_, nth) => 1001 + 2 * nth))
           yield* Fiber.interruptAll(fibers)
           assert.isEmpty((yield* limiter.status).filter(({ waiting }) => waiting > 0))
-        }).pipe(exactly),
+        }),
       60_000
     )
   }
@@ -1056,7 +1050,7 @@ it.scoped("a call that is interrupted between the grant of its place and its beg
       if (meanwhile === 4 && (yield* remaining) === 5) givenBack++
     }
     assert.isAbove(givenBack, 0)
-  }).pipe(exactly))
+  }))
 
 for (
   const [name, layer] of [
@@ -1081,7 +1075,7 @@ for (
       }
       assert.isFalse(outcomes[0])
       assert.isTrue(outcomes.at(-1))
-    }).pipe(exactly))
+    }))
 }
 
 /** What a header may hold: mostly numbers that make sense, else all that a server may think of. */

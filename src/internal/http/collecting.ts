@@ -67,12 +67,10 @@ class Collected {
     if (this.bodyOfWeb !== undefined) return this.bodyOfWeb
     const { body, completeness } = this.raw
     const bytes = new Blob([body as Uint8Array<ArrayBuffer>]).stream() // sound: it was read into a plain buffer, or is a text
-    const cut = new TransformStream({
-      flush: (controller) => controller.error(new Error(`the body is ${completeness}`))
-    })
-    this.bodyOfWeb = new Response(completeness === "complete" ? bytes : bytes.pipeThrough(cut), {
-      headers: this.headers
-    })
+    const cut = () =>
+      new TransformStream({ flush: (controller) => controller.error(new Error(`the body is ${completeness}`)) })
+    const content = completeness === "complete" ? bytes : bytes.pipeThrough(cut())
+    this.bodyOfWeb = new Response(content, { headers: this.headers })
     return this.bodyOfWeb
   }
 
