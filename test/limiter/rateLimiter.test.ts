@@ -894,6 +894,16 @@ describe("a call that hangs", () => {
     }).pipe(adaptive))
 })
 
+it.effect("a response to an older call shortens no pause", () =>
+  Effect.gen(function*() {
+    yield* exchange(withHeaders(10, 9, 1))
+    yield* acquire()
+    yield* TestClock.adjust("100 seconds")
+    yield* exchange(withHeaders(10, 0, 900, { status: 429, headers: { "Retry-After": 900 } }), other)
+    yield* settle(withHeaders(10, 5, 1))
+    assert.isAtLeast(yield* duration(acquire()), 899_000)
+  }).pipe(Effect.provide(RateLimiter.layerAdaptive({ maxPause: "15 minutes" }))))
+
 it.effect("a pause without rate-limit headers holds for operations that were not called before, too", () =>
   Effect.gen(function*() {
     yield* exchange(plainResponse(429, { "Retry-After": 60 }))

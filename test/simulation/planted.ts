@@ -88,7 +88,7 @@ const faults: ReadonlyArray<PlantedFault> = [
     name: "headers are believed however long they let calls wait",
     edits: [{
       file: "src/internal/limiter/estimator/estimator.ts",
-      text: "Math.max(0, this.lastSentAt + maxPause - now)",
+      text: "Math.max(this.lastSentAt + maxPause - now, this.pausedFor(now))",
       by: "Infinity"
     }]
   },

@@ -89,7 +89,7 @@ export class Estimator extends EstimatorState {
   untilTest(now: number, maxPause: number): number {
     return this.inFlight > 0 || this.isPrior || this.limit === undefined
       ? Infinity
-      : Math.max(0, this.lastSentAt + maxPause - now)
+      : Math.max(this.lastSentAt + maxPause - now, this.pausedFor(now))
   }
 
   /**
